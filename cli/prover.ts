@@ -15,6 +15,7 @@ import {
   text,
   wei,
 } from "../protocol/service/config.ts";
+import { confirmedHere } from "../protocol/service/workers/confirm.ts";
 import type { AskedWorkers } from "../protocol/service/workers/runs.ts";
 import { DEFAULT_DELIVERY_TRIES } from "../prover/failed-deliveries.ts";
 import type { FastPath } from "../prover/fast-path.ts";
@@ -197,7 +198,9 @@ export function honestWork({
     truths.push(new Groth16Source({ chain, keys: settings.keys, prover, canonical, workers: asked, log }));
     truths.push(new EzklSource({ chain, ezkl, workers: asked, log }));
   }
-  return { runs: honestRuns({ engine, canonical, log }, workers), truths, close: () => prover.close() };
+  const confirmed =
+    workers && confirmedHere({ workers: workers.runs, fast: engine, asksFor: workers.asksFor });
+  return { runs: honestRuns({ engine, canonical, log }, confirmed), truths, close: () => prover.close() };
 }
 
 /** Runs a prover on the command's settings until it is stopped.

@@ -15,6 +15,7 @@ import type { TruthSource } from "./lanes/source.ts";
 import type { ServedModels } from "./models.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Runs } from "./runs.ts";
+import type { TraceWorkers } from "./worker-traces.ts";
 import { again, DONE, type Outcome } from "./workers.ts";
 
 export interface Context {
@@ -25,6 +26,8 @@ export interface Context {
   readonly store: EventStore;
   readonly models: ServedModels;
   readonly runs: Runs;
+  /** absent: this machine alone makes traces */
+  readonly traceWorkers?: TraceWorkers | undefined;
   /** methods of settling at once, none for a node that only bonds */
   readonly truths: readonly TruthSource[];
   readonly outbox: Outbox;

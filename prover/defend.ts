@@ -1,17 +1,24 @@
 /** Answers to challengers: the trace, and what they demand of it. */
 import { fromHex, toHex } from "../base/bytes.ts";
 import { decodePosition } from "../inference/commit/positions.ts";
+import { foldTops } from "../inference/commit/reveal.ts";
 import type { Action } from "../protocol/chain/actions.ts";
 import type { ClaimId } from "../protocol/rules/types.ts";
+import { ClaimTrace } from "./claim-trace.ts";
 import { type Context, carryOut } from "./context.ts";
-import { hasProgram } from "./models.ts";
-import type { Traced } from "./traced.ts";
+import { hasProgram, type ServedProgram } from "./models.ts";
 import { again, DONE, type Outcome } from "./workers.ts";
+
+interface Defended {
+  readonly model: ServedProgram;
+  readonly trace: ClaimTrace;
+  readonly over: AbortController;
+}
 
 export class Defence {
   readonly #context: Context;
-  /** Of claims in dispute; a trace never changes, so it is computed once, for all who wait for it. */
-  readonly #traces = new Map<ClaimId, { readonly trace: Promise<Traced>; readonly over: AbortController }>();
+  /** Of claims in dispute; a trace never changes, so it is made once, for all who wait for it. */
+  readonly #defended = new Map<ClaimId, Defended>();
 
   constructor(context: Context) {
     this.#context = context;
@@ -19,32 +26,38 @@ export class Defence {
 
   /** @param due last second for it */
   async commitTrace(id: ClaimId, due: number): Promise<Outcome> {
-    const { actions } = this.#context;
-    const found = this.#context.store.index.claimAndRequest(id);
+    const { actions, store } = this.#context;
+    const found = store.index.claimAndRequest(id);
     if (found?.claim.status !== "active" || found.claim.trace !== undefined) return DONE;
-    const traced = await this.#traceOf(id, due);
-    if (traced.kind !== "traced") return traced;
-    const { trace } = traced;
-    const action = actions.commitTrace(found.claim.claim, trace.tops.map(toHex));
+    const defended = this.#defend(id);
+    if (defended === undefined) return noFolder(due);
+    const tops = await defended.trace.tops(this.#leftMs(due)).catch(noTrace);
+    if ("kind" in tops) return tops;
+    const root = foldTops(defended.model.prepared.program.steps.length, tops);
+    const action = actions.commitTrace(found.claim.claim, tops.map(toHex));
     return carryOut(this.#context, this.#owed(action, due), {
       move: "commitTrace",
       claim: id,
-      traceRoot: toHex(trace.root),
+      traceRoot: toHex(root),
     });
   }
 
   /** @param position encoded @param due last second for it */
   async reveal(id: ClaimId, position: bigint, due: number): Promise<Outcome> {
-    const { actions } = this.#context;
-    const found = this.#context.store.index.claimAndRequest(id);
+    const { actions, store } = this.#context;
+    const found = store.index.claimAndRequest(id);
     if (found?.claim.status !== "active" || found.claim.demands.get(position)?.content !== undefined)
       return DONE;
-    const traced = await this.#traceOf(id, due);
-    if (traced.kind !== "traced") return traced;
-    const { trace } = traced;
+    const { trace: committed, claim } = found.claim;
+    if (committed === undefined) return again("a re-org took the trace away");
+    const defended = this.#defend(id);
+    if (defended === undefined) return noFolder(due);
     const decoded = decodePosition(position);
-    const { content, path } = await trace.reveal(decoded, this.#leftMs(due));
-    const action = actions.reveal(found.claim.claim, position, content.map(toHex), path.map(toHex));
+    const root = fromHex(committed.root);
+    const reveal = await defended.trace.reveal(decoded, root, this.#leftMs(due)).catch(noTrace);
+    if ("kind" in reveal) return reveal;
+    const { content, path } = reveal;
+    const action = actions.reveal(claim, position, content.map(toHex), path.map(toHex));
     return carryOut(this.#context, this.#owed(action, due), { move: "reveal", claim: id, ...decoded });
   }
 
@@ -55,46 +68,41 @@ export class Defence {
   /** @returns undefined while the chain has told no time */
   #leftMs(due: number): number | undefined {
     const { now } = this.#context.clock;
-    return now === undefined ? undefined : 1_000 * Math.max(0, due - now);
+    return now === undefined ? undefined : 1_000 * (due - now);
   }
 
   /** Drops traces of claims that are over, also those in the making. */
   tidy(): void {
     const { index } = this.#context.store;
-    for (const [id, { over }] of this.#traces) {
+    for (const [id, { over }] of this.#defended) {
       if (index.claims.get(id)?.status === "active") continue;
-      this.#traces.delete(id);
+      this.#defended.delete(id);
       over.abort();
     }
   }
 
-  /** @returns an outcome where there is no trace now */
-  async #traceOf(
-    id: ClaimId,
-    due: number,
-  ): Promise<{ readonly kind: "traced"; readonly trace: Traced } | Outcome> {
-    const making = this.#traces.get(id) ?? this.#makeTrace(id, due);
-    if (making === undefined)
-      return again(`no folder here holds its model; the answer is owed until ${due}`, 1_000);
-    try {
-      return { kind: "traced", trace: await making.trace };
-    } catch (error) {
-      // The next who asks tries again.
-      if (this.#traces.get(id) === making) this.#traces.delete(id);
-      return again(`no trace: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-
-  #makeTrace(id: ClaimId, due: number) {
-    const { models, runs, signal, store } = this.#context;
+  /** @returns undefined where no folder here holds the claim's model */
+  #defend(id: ClaimId): Defended | undefined {
+    const known = this.#defended.get(id);
+    if (known !== undefined) return known;
+    const { models, runs, traceWorkers: workers, signal, store, log } = this.#context;
     const found = store.index.claimAndRequest(id);
     const model = found && models.get(found.claim.claim.modelId);
     if (found === undefined || model === undefined || !hasProgram(model)) return undefined;
     const over = new AbortController();
-    const until = AbortSignal.any([signal, over.signal]);
-    const order = { model, calldata: fromHex(found.request.input), signal: until, leftMs: this.#leftMs(due) };
-    const making = { trace: runs.trace(order), over };
-    this.#traces.set(id, making);
-    return making;
+    const order = {
+      ...{ model, calldata: fromHex(found.request.input) },
+      signal: AbortSignal.any([signal, over.signal]),
+    };
+    const defended = { model, over, trace: new ClaimTrace({ runs, workers, log }, order) };
+    this.#defended.set(id, defended);
+    return defended;
   }
 }
+
+const noFolder = (due: number): Outcome =>
+  again(`no folder here holds its model; the answer is owed until ${due}`, 1_000);
+
+/** Whoever asks next tries again. */
+const noTrace = (error: unknown): Outcome =>
+  again(`no trace: ${error instanceof Error ? error.message : String(error)}`);

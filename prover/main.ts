@@ -129,6 +129,7 @@ export async function runProver(options: ProverOptions, signal: AbortSignal): Pr
       store,
       models,
       runs: options.runs,
+      traceWorkers: options.workers,
       truths: options.truths ?? [],
       policy: options.policy,
       failedDeliveries: new FailedDeliveries(db, options.deliveryTries ?? DEFAULT_DELIVERY_TRIES),

@@ -2,12 +2,13 @@
 import { equalBytes, toHex } from "../base/bytes.ts";
 import { BaseError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
+import type { Commitment } from "../inference/commit/commitments.ts";
+import type { Position } from "../inference/commit/positions.ts";
+import { type Reveal, revealAt } from "../inference/commit/reveal.ts";
 import type { Canonical, Urgency } from "../inference/runtime/canonical-pool.ts";
-import { confirmedHere } from "../protocol/service/workers/confirm.ts";
+import type { ConfirmedHere } from "../protocol/service/workers/confirm.ts";
 import type { FastPath } from "./fast-path.ts";
 import { hasProgram, type ServedModel, type ServedProgram } from "./models.ts";
-import { traceOf } from "./trace-with-workers.ts";
-import type { Traced, TraceOrder, TraceWorkers } from "./traced.ts";
 
 /** What computes outputs, and says what it finds. */
 export interface Engines {
@@ -64,15 +65,15 @@ export interface Runs {
     terms?: OutputTerms,
   ): Promise<Uint8Array>;
   /** Commitment to all tensors of the run behind a claim; the same each time. */
-  trace(order: TraceOrder): Promise<Traced>;
+  trace(model: ServedProgram, calldata: Uint8Array, signal: AbortSignal): Promise<Commitment>;
+  /** What is revealed of such a trace at a position. */
+  reveal(trace: Commitment, position: Position): Reveal;
 }
 
 /** Claims what the canonical executor computes, and says loudly where the engine differs.
- *  @param workers absent: this machine's executor alone */
-export function honestRuns({ engine, canonical, log }: Engines, workers?: TraceWorkers): Runs {
-  // Each output of a worker has to be this machine's engine's as well.
-  const confirmed =
-    workers && confirmedHere({ workers: workers.runs, fast: engine, asksFor: workers.asksFor });
+ *  @param confirmed the canonical executors of other machines, each of whose outputs this machine's engine has to
+ *  compute as well; absent: this machine's alone */
+export function honestRuns({ engine, canonical, log }: Engines, confirmed?: ConfirmedHere): Runs {
   return {
     output: async (model, calldata, signal, { urgency = "own", leftMs, isCompared = true } = {}) => {
       const agreed = await confirmed?.output(model.id, calldata, signal, leftMs);
@@ -93,6 +94,8 @@ export function honestRuns({ engine, canonical, log }: Engines, workers?: TraceW
       }
       return right;
     },
-    trace: (order) => traceOf({ canonical, workers, log }, order),
+    trace: async (model, calldata, signal) =>
+      (await canonical.trace(model.id, calldata, { urgency: "owed", signal })).commitment,
+    reveal: revealAt,
   };
 }

@@ -18,6 +18,7 @@ import { startWorker, workerHere } from "../support/workers.ts";
 
 const SOON = { timeout: 240_000, interval: 100 };
 const PATIENCE_MS = 240_000;
+const ANSWER_SECONDS = 1_200;
 const PROGRAM = ["--import", "tsx", join(projectRoot, "test/support/traceless-prover.ts")];
 
 let system: System;
@@ -29,15 +30,18 @@ const closers: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   postgres = await startPostgres();
-  system = await startSystem({ models: ["sentiment"], answerSeconds: 600, blocks: "on-demand" });
+  system = await startSystem({ models: ["sentiment"], answerSeconds: ANSWER_SECONDS, blocks: "on-demand" });
   const { modelId, directory } = system.model("sentiment");
   cpSync(directory, join(system.folder, "cache", modelId), { recursive: true });
+  own = await system.open("malicious", ROLES.challenger);
+  await startProver();
+});
+async function startProver(): Promise<void> {
   const args = ["--port", "0", "--workers", "all", "--worker-seconds", "30"];
   const env = { ASSAY_DATABASE: postgres.url };
   prover = system.daemon("prover", ROLES.prover, args, { env, program: PROGRAM });
-  own = await system.open("malicious", ROLES.challenger);
   metric = await metricsOf(prover, "prover is up");
-});
+}
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
   await expect.poll(() => metric("assay_workers_alive"), SOON).toBe(0);
@@ -97,12 +101,25 @@ async function expectRevealed(malicious: MaliciousChallenger, claimed: Args<"Cla
   expect(await malicious.convict()).toMatchObject({ status: "refused", revert: { name: "NoFault" } });
 }
 
+const answered = async () => (await metric('assay_worker_orders_total{outcome="answered"}')) ?? 0;
+
+/** Workers agree, and nothing is committed before half of the time is over. */
+async function committedLate(claimed: Args<"Claimed">, before: number): Promise<void> {
+  // The claim's output, and its trace.
+  await expect.poll(answered, SOON).toBeGreaterThanOrEqual(before + 2);
+  expect(system.events.all("TraceCommitted", of(claimed))).toEqual([]);
+  await system.passTime(ANSWER_SECONDS / 2 + 10);
+  await system.events.until("TraceCommitted", of(claimed), PATIENCE_MS);
+}
+
 describe("a prover that cannot trace its runs", () => {
   test("default: two workers make the trace, and its reveals: the claim stands", async () => {
     start("a");
     start("b");
     await alive(2);
+    const before = await answered();
     const { malicious, claimed } = await disputed();
+    await committedLate(claimed, before);
     await expectRevealed(malicious, claimed);
     expect(logOf(prover)).toContain("two workers' is committed");
   });
@@ -111,9 +128,22 @@ describe("a prover that cannot trace its runs", () => {
     const killed = start("a");
     start("b");
     await alive(2);
+    const before = await answered();
     const { malicious, claimed } = await disputed();
-    await system.events.until("TraceCommitted", of(claimed), PATIENCE_MS);
+    await committedLate(claimed, before);
     await kill(killed);
+    await expectRevealed(malicious, claimed);
+  });
+
+  test("behavior: kill -9 of the prover between the trace and its reveals: they are of the trace on the chain", async () => {
+    start("a");
+    start("b");
+    await alive(2);
+    const before = await answered();
+    const { malicious, claimed } = await disputed();
+    await committedLate(claimed, before);
+    await kill(prover);
+    await startProver();
     await expectRevealed(malicious, claimed);
   });
 
@@ -121,7 +151,11 @@ describe("a prover that cannot trace its runs", () => {
     lyingAboutTraces("liar");
     start("a");
     await alive(2);
+    const before = await answered();
     const { malicious, claimed } = await disputed();
+    // The claim's output, and its trace.
+    await expect.poll(answered, SOON).toBeGreaterThanOrEqual(before + 2);
+    await system.passTime(ANSWER_SECONDS / 2 + 10);
     await prover.logged("a job is not done yet");
     expect(system.events.all("TraceCommitted", of(claimed))).toEqual([]);
     start("b");

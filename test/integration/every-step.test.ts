@@ -6,6 +6,7 @@ import { SILENT } from "../../base/log.ts";
 import { runChallenger } from "../../challenger/main.ts";
 import { FAULTS, type Fault, type FaultKind, falsify } from "../../cli/demo/dishonest/faults.ts";
 import { openEngine } from "../../cli/engine.ts";
+import { revealAt } from "../../inference/commit/reveal.ts";
 import type { LoadedModel } from "../../inference/model-folder.ts";
 import type { Step } from "../../inference/program/form.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
@@ -21,7 +22,6 @@ import { FailedDeliveries } from "../../prover/failed-deliveries.ts";
 import { JOBS_SCHEMA, JobStore } from "../../prover/jobs.ts";
 import { serveModels } from "../../prover/models.ts";
 import type { Runs } from "../../prover/runs.ts";
-import { tracedHere } from "../../prover/traced.ts";
 import { Prover } from "../../prover/watch.ts";
 import { ROLES, SHIPPED, type System, startSystem, systemAccount } from "../support/system.ts";
 
@@ -62,8 +62,8 @@ function lyingRuns(lies: readonly Lie[]): Runs {
   };
   return {
     output: async ({ prepared }, calldata) => falsify(prepared, calldata, faultOf(calldata)).output,
-    trace: async ({ model: { prepared }, calldata }) =>
-      tracedHere(falsify(prepared, calldata, faultOf(calldata)).trace),
+    trace: async ({ prepared }, calldata) => falsify(prepared, calldata, faultOf(calldata)).trace,
+    reveal: revealAt,
   };
 }
 

@@ -9,12 +9,8 @@ import { loadModelFolder } from "../../inference/model-folder.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import { databaseTerms } from "../../protocol/service/postgres/terms.ts";
 import { ANSWERS_SCHEMA, QUEUE_SCHEMA } from "../../protocol/service/workers/orders.ts";
-import {
-  type OrderOutcome,
-  type WorkerAnswer,
-  WorkerRuns,
-  type WorkerRunsOptions,
-} from "../../protocol/service/workers/runs.ts";
+import type { OrderOutcome, WorkerAnswer } from "../../protocol/service/workers/question.ts";
+import { WorkerRuns, type WorkerRunsOptions } from "../../protocol/service/workers/runs.ts";
 import { type Postgres, startPostgres } from "./postgres.ts";
 import { workerHere } from "./workers.ts";
 

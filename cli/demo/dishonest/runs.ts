@@ -1,7 +1,6 @@
 /** How a dishonest prover runs models and answers challengers. */
 import { revealAt } from "../../../inference/commit/reveal.ts";
 import type { Runs } from "../../../prover/runs.ts";
-import { tracedHere } from "../../../prover/traced.ts";
 import { type Fault, type FaultKind, falsify } from "./faults.ts";
 
 /** Falsifies every run, and answers as the fault's kind says. */
@@ -11,14 +10,9 @@ export function dishonestRuns(fault: Fault): Runs {
   const reveal = revealOf(kind);
   return {
     output: async ({ prepared }, calldata) => falsify(prepared, calldata, fault).output,
-    trace: async ({ model, calldata }) => {
-      if (!trace) return silent("commits to no trace");
-      const committed = falsify(model.prepared, calldata, fault).trace;
-      return {
-        ...tracedHere(committed),
-        reveal: async (position) => (reveals ? reveal(committed, position) : silent("reveals nothing")),
-      };
-    },
+    trace: async ({ prepared }, calldata) =>
+      trace ? falsify(prepared, calldata, fault).trace : silent("commits to no trace"),
+    reveal: (committed, position) => (reveals ? reveal(committed, position) : silent("reveals nothing")),
   };
 }
 
@@ -29,10 +23,9 @@ export const answersOf = (kind: FaultKind): { readonly trace: boolean; readonly 
 });
 
 /** What it answers to a demand, where it does. */
-export const revealOf = (kind: FaultKind): typeof revealAt =>
-  kind === "garbage-reveal" ? garbage : revealAt;
+export const revealOf = (kind: FaultKind): Runs["reveal"] => (kind === "garbage-reveal" ? garbage : revealAt);
 
-const garbage: typeof revealAt = (trace, position) => {
+const garbage: Runs["reveal"] = (trace, position) => {
   const { content, path } = revealAt(trace, position);
   return { content: content.map((word) => word.map((byte) => byte ^ 0x5a)), path };
 };

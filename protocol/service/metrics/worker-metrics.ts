@@ -1,6 +1,7 @@
 /** What a daemon shows of its workers, and a worker of itself. */
 
-import { OUTCOMES, type WorkerRuns } from "../workers/runs.ts";
+import { OUTCOMES } from "../workers/question.ts";
+import type { WorkerRuns } from "../workers/runs.ts";
 import { JOB_OUTCOMES, type Worker, type WorkerOptions } from "../workers/worker.ts";
 import type { Metrics } from "./metrics.ts";
 

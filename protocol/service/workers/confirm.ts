@@ -7,7 +7,8 @@ import { equalBytes, toHex } from "../../../base/bytes.ts";
 import { RecentMap } from "../../../base/recent.ts";
 import type { Canonical } from "../../../inference/runtime/canonical-pool.ts";
 import { digestOf, joinBytes, splitBytes } from "./orders.ts";
-import type { Question, WorkerAnswer, WorkerRuns } from "./runs.ts";
+import type { Question, WorkerAnswer } from "./question.ts";
+import type { WorkerRuns } from "./runs.ts";
 
 /** What a fast path gives: return data, or why there is none. */
 export type FastResult =

@@ -10,6 +10,7 @@ import { type Connected, KEEP_SECONDS, noticeOf, WorkDatabase } from "./database
 import {
   ANSWERED,
   digestOf,
+  isProofTask,
   MAX_INPUT_BYTES,
   ORDERED,
   QUEUES,
@@ -18,6 +19,7 @@ import {
   type WorkerTask,
 } from "./orders.ts";
 import { Patience } from "./patience.ts";
+import type { OrderOutcome, Question, WorkerAnswer } from "./question.ts";
 import {
   type AnswerRow,
   identityOf,
@@ -29,30 +31,6 @@ import {
   removeJobs,
   seenOf,
 } from "./tables.ts";
-
-/** What became of an order or of an answer to one. `too-few`: fewer workers live than must answer; `late`: the limit
- *  passed; `refused`: those that live gave no answer, and will give none; `resting`: none is asked for a while, for they
- *  were late; `no-time`: what is left of a window is too short; `malformed`: it does not answer what was asked; `failed`: the worker could not run it; `wrong`: the canonical executor
- *  of this machine has another output. */
-export const OUTCOMES = [
-  "answered",
-  "too-few",
-  "too-large",
-  "no-time",
-  "resting",
-  "late",
-  "refused",
-  "malformed",
-  "failed",
-  "wrong",
-] as const;
-export type OrderOutcome = (typeof OUTCOMES)[number];
-
-export interface WorkerAnswer {
-  /** whose it is: see `identityOf` */
-  readonly worker: string;
-  readonly content: Uint8Array;
-}
 
 export interface WorkerRunsOptions {
   readonly terms: DatabaseTerms;
@@ -68,20 +46,6 @@ export interface AskedWorkers {
   readonly runs: WorkerRuns;
   /** whether they are asked about a model */
   readonly asksFor: (model: string) => boolean;
-}
-
-export interface Question {
-  readonly task: WorkerTask;
-  readonly model: string;
-  readonly input: Uint8Array;
-  /** answers of as many different workers */
-  readonly count: number;
-  /** how long workers have, ms; absent: as long as for a run */
-  readonly limitMs?: number | undefined;
-  /** aborts when nobody waits any more */
-  readonly signal?: AbortSignal | undefined;
-  /** until the answer is of no use, ms; absent: there is no such time */
-  readonly leftMs?: number | undefined;
 }
 
 interface Asked {
@@ -171,14 +135,15 @@ export class WorkerRuns {
     }
     const isCalledOff = () => signal?.aborted === true;
     if (isCalledOff()) return [];
-    if (this.alive < count) return this.#none("too-few");
+    const isWanted = (worker: string) => question.without?.has(worker) !== true;
+    if (this.alive === 0 || [...this.#alive].filter(isWanted).length < count) return this.#none("too-few");
     const limitMs = Math.min(
       question.limitMs ?? this.#options.limitMs,
       SHARE_OF_TIME_LEFT * (leftMs ?? Number.POSITIVE_INFINITY),
     );
     if (limitMs < TOO_SHORT_MS) return this.#none("no-time");
     const patience = this.#patienceWith(task, model);
-    const may = patience.ask();
+    const may = patience?.ask() ?? "yes";
     if (may === "no") return this.#none("resting");
     const order = { task, model: model as Hex, input: toHex(input), copies: randomUUID() };
     const asked = await new Promise<Asked>((resolve) => {
@@ -190,7 +155,14 @@ export class WorkerRuns {
       };
       const made: Asked = {
         ...{ order, digest: digestOf(order), count, limitMs, isLost: false, end },
-        ...{ jobs: new Map(), answers: new Map(), refused: new Set(), seen: new Set(), sent: [], resent: 0 },
+        ...{
+          jobs: new Map(),
+          answers: new Map(),
+          refused: new Set(question.without),
+          seen: new Set(),
+          sent: [],
+          resent: 0,
+        },
       };
       const limit = setTimeout(end, limitMs);
       // A worker that died or hangs costs a third of the limit.
@@ -203,14 +175,16 @@ export class WorkerRuns {
     const isLate = answers.length < count;
     const isRefused = asked.refused.size > 0 && this.#isHopeless(asked);
     if (!isCalledOff()) this.onOutcome(isLate ? (isRefused ? "refused" : "late") : "answered");
-    if (isLate && (isCalledOff() || asked.isLost)) patience.calledOff(may);
-    else this.#report(model, patience.ended(may, isLate));
+    if (isLate && (isCalledOff() || asked.isLost)) patience?.calledOff(may);
+    else if (patience !== undefined) this.#report(model, patience.ended(may, isLate));
     return answers;
   }
 
-  /** Whoever makes no proofs or traces of a model may well run it. */
-  #patienceWith(task: WorkerTask, model: string): Patience {
-    const key = task === "output" || task === "outputs" ? model : `${task} ${model}`;
+  /** Whoever makes no proofs of a model may well run it. For traces and their parts nobody but this machine is waited for,
+   *  and a bond may hang on them: they are asked for as long as they are owed. */
+  #patienceWith(task: WorkerTask, model: string): Patience | undefined {
+    if (task === "trace" || task === "reveal") return undefined;
+    const key = isProofTask(task) ? `${task} ${model}` : model;
     const known = this.#patience.get(key) ?? new Patience(this.#options.nowMs ?? (() => performance.now()));
     this.#patience.set(key, known);
     return known;
@@ -359,7 +333,8 @@ export class WorkerRuns {
       return;
     }
     // The first word of a worker is the one that counts.
-    if (!isAnswer || this.#barred.has(identity) || asked.answers.has(identity)) {
+    const isNew = !asked.answers.has(identity) && !asked.refused.has(identity);
+    if (!isAnswer || this.#barred.has(identity) || !isNew) {
       this.#resend(asked, 1);
       return;
     }

@@ -1,6 +1,5 @@
 /** Traces of runs in workers: what a prover commits to, and reveals, where its own machine is late. */
 import { concatBytes, toHex, viewOf } from "../../../base/bytes.ts";
-import { RecentMap } from "../../../base/recent.ts";
 import type { Commitment } from "../../../inference/commit/commitments.ts";
 import { HASH_BYTES } from "../../../inference/commit/keccak.ts";
 import { decodePosition, encodePosition, type Position } from "../../../inference/commit/positions.ts";
@@ -9,8 +8,10 @@ import type { Canonical } from "../../../inference/runtime/canonical-pool.ts";
 import { joinBytes, splitBytes } from "./orders.ts";
 
 const POSITION_BYTES = 8;
-/** Traces that a worker keeps for demands that follow, which come one after another. */
-const TRACES_KEPT = 2;
+/** Of the traces that a worker keeps for demands that follow, about so many bytes beside the newest. */
+const MOST_BYTES = 2 ** 28;
+/** A trace that was not asked for since is dropped, ms. */
+const IDLE_MS = 600_000;
 
 /** What a reveal is asked for. */
 export interface RevealQuestion {
@@ -36,15 +37,12 @@ export function readRevealInput(input: Uint8Array): RevealQuestion | undefined {
 }
 
 /** @returns undefined for bytes that are no hashes or words, one after another */
-function splitHashes(joined: Uint8Array | undefined): readonly Uint8Array[] | undefined {
+export function splitHashes(joined: Uint8Array | undefined): readonly Uint8Array[] | undefined {
   if (joined === undefined || joined.length % HASH_BYTES !== 0) return undefined;
   return Array.from({ length: joined.length / HASH_BYTES }, (_, i) =>
     joined.slice(HASH_BYTES * i, HASH_BYTES * (i + 1)),
   );
 }
-
-/** What a worker answers to an order for a trace: what commitTrace publishes. */
-export const readTops = splitHashes;
 
 /** @returns undefined for bytes that are no answer to an order for a reveal; nothing says here that it is right */
 export function readReveal(answer: Uint8Array): Reveal | undefined {
@@ -53,15 +51,24 @@ export function readReveal(answer: Uint8Array): Reveal | undefined {
   return content === undefined || path === undefined || rest.length > 0 ? undefined : { content, path };
 }
 
-/** A worker's side. */
+interface Kept {
+  readonly trace: Promise<Commitment>;
+  /** of its trees; 0 while it is made */
+  bytes: number;
+}
+
+/** A worker's side. Demands come one after another, of some disputes at once: a trace is made once for all of them. */
 export class WorkerTraces {
   readonly #canonical: Pick<Canonical, "trace">;
-  readonly #kept = new RecentMap<string, Commitment>(TRACES_KEPT);
+  /** the newest last */
+  readonly #kept = new Map<string, Kept>();
+  #idle: NodeJS.Timeout | undefined;
 
   constructor(canonical: Pick<Canonical, "trace">) {
     this.#canonical = canonical;
   }
 
+  /** @returns what commitTrace publishes, joined */
   async trace(model: string, calldata: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
     return concatBytes(...topsOf(await this.#traceOf(model, calldata, signal)));
   }
@@ -70,19 +77,45 @@ export class WorkerTraces {
   async reveal(model: string, input: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
     const question = readRevealInput(input);
     if (question === undefined) throw new RangeError(`${input.length} bytes are not a position and calldata`);
-    const { content, path } = revealAt(
-      await this.#traceOf(model, question.calldata, signal),
-      question.position,
-    );
+    const trace = await this.#traceOf(model, question.calldata, signal);
+    const { content, path } = revealAt(trace, question.position);
     return joinBytes([concatBytes(...content), concatBytes(...path)]);
   }
 
-  async #traceOf(model: string, calldata: Uint8Array, signal: AbortSignal): Promise<Commitment> {
+  #traceOf(model: string, calldata: Uint8Array, signal: AbortSignal): Promise<Commitment> {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#kept.clear(), IDLE_MS).unref();
     const key = `${model} ${toHex(calldata)}`;
-    const kept = this.#kept.get(key);
-    if (kept !== undefined) return kept;
-    const { commitment } = await this.#canonical.trace(model, calldata, { urgency: "own", signal });
-    this.#kept.set(key, commitment);
-    return commitment;
+    const kept = this.#kept.get(key) ?? this.#make(key, model, calldata, signal);
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
+    return kept.trace;
+  }
+
+  #make(key: string, model: string, calldata: Uint8Array, signal: AbortSignal): Kept {
+    const trace = this.#canonical
+      .trace(model, calldata, { urgency: "own", signal })
+      .then(({ commitment }) => commitment);
+    const kept: Kept = { trace, bytes: 0 };
+    trace.then(
+      (commitment) => {
+        kept.bytes = bytesOf(commitment);
+        this.#trim();
+      },
+      () => this.#kept.get(key) === kept && this.#kept.delete(key),
+    );
+    return kept;
+  }
+
+  #trim(): void {
+    let bytes = 0;
+    for (const [key, kept] of [...this.#kept].reverse()) {
+      if (bytes > MOST_BYTES) this.#kept.delete(key);
+      bytes += kept.bytes;
+    }
   }
 }
+
+/** Words, and as many hashes above them again. */
+const bytesOf = ({ tensors }: Commitment): number =>
+  tensors.reduce((sum, { shape: { rows, rowHeight } }) => sum + 2 * HASH_BYTES * rows * 2 ** rowHeight, 0);

@@ -3,7 +3,7 @@ import { fromHex } from "../../../../base/bytes.ts";
 import { type FaultKind, falsify } from "../../../../cli/demo/dishonest/faults.ts";
 import { dishonestRuns } from "../../../../cli/demo/dishonest/runs.ts";
 import { demandPath } from "../../../../inference/commit/positions.ts";
-import { foldReveal, traceShapes } from "../../../../inference/commit/reveal.ts";
+import { foldReveal, revealAt, traceShapes } from "../../../../inference/commit/reveal.ts";
 import { prepare } from "../../../../inference/executor/prepare.ts";
 import { serveModels } from "../../../../prover/models.ts";
 import { forecastInput, loadForecast } from "../../../support/forecast.ts";
@@ -20,7 +20,6 @@ const position = demandPath(shapes, last, 0)[0];
 if (position === undefined) throw new Error("no position");
 
 const { signal } = new AbortController();
-const order = { model, calldata, signal };
 const runsOf = (kind: FaultKind, step?: number) =>
   dishonestRuns(step === undefined ? { kind } : { kind, step });
 
@@ -29,35 +28,35 @@ describe("dishonestRuns", () => {
     const run = falsify(prepared, calldata, { kind: "element", step: last });
     const runs = runsOf("element", last);
     expect(await runs.output(model, calldata, signal)).toEqual(run.output);
-    expect((await runs.trace(order)).root).toEqual(run.trace.root);
+    expect((await runs.trace(model, calldata, signal)).root).toEqual(run.trace.root);
   });
 
   test.each<[FaultKind, number?]>([["element", last], ["output"]])(
     "behavior: %s opens what it committed to",
     async (kind, step) => {
       const runs = runsOf(kind, step);
-      const trace = await runs.trace(order);
-      expect(foldReveal(shapes, position, await trace.reveal(position))).toEqual(trace.root);
+      const trace = await runs.trace(model, calldata, signal);
+      expect(runs.reveal(trace, position)).toEqual(revealAt(trace, position));
     },
   );
 
   test("behavior: stall claims, and commits to no trace", async () => {
     const runs = runsOf("stall");
     expect(await runs.output(model, calldata, signal)).toHaveLength(model.outputLength);
-    await expect(runs.trace(order)).rejects.toThrow("this prover commits to no trace");
+    await expect(runs.trace(model, calldata, signal)).rejects.toThrow("this prover commits to no trace");
   });
 
   test("behavior: stall-reveal commits to a trace, and reveals nothing of it", async () => {
     const runs = runsOf("stall-reveal");
-    const trace = await runs.trace(order);
-    await expect(trace.reveal(position)).rejects.toThrow("this prover reveals nothing");
+    const trace = await runs.trace(model, calldata, signal);
+    expect(() => runs.reveal(trace, position)).toThrow("this prover reveals nothing");
   });
 
   test("behavior: what garbage-reveal opens is not what it committed to", async () => {
     const runs = runsOf("garbage-reveal");
-    const trace = await runs.trace(order);
-    const reveal = await trace.reveal(position);
-    expect(() => foldReveal(shapes, position, reveal)).toThrow(
+    const trace = await runs.trace(model, calldata, signal);
+    expect(foldReveal(shapes, position, revealAt(trace, position))).toEqual(trace.root);
+    expect(() => foldReveal(shapes, position, runs.reveal(trace, position))).toThrow(
       expect.objectContaining({ code: "REVEAL_NOT_CANONICAL" }),
     );
   });
