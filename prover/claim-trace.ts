@@ -25,7 +25,7 @@ export class ClaimTrace {
   /** of the time left, from which on the word of workers is taken, ms */
   #lateAtMs: number | undefined;
   #agreed: readonly Uint8Array[] | undefined;
-  readonly #said = new Set<string>();
+  readonly #logged = new Set<string>();
 
   constructor(parts: ClaimTraceParts, order: TraceOrder) {
     const { runs, workers } = parts;
@@ -71,7 +71,7 @@ export class ClaimTrace {
     const { made } = this.#own;
     if (made !== undefined) return topsOf(made);
     const root = toHex(foldTops(this.#order.model.prepared.program.steps.length, tops));
-    this.#sayOnce("warn", { root }, "this machine's trace is late: two workers' is committed");
+    this.#logOnce("warn", { root }, "this machine's trace is late: two workers' is committed");
     return tops;
   }
 
@@ -86,16 +86,16 @@ export class ClaimTrace {
     const own = this.#own.get().then((trace) => {
       if (equalBytes(trace.root, root)) return runs.reveal(trace, position);
       const facts = { committed: toHex(root), canonical: toHex(trace.root) };
-      this.#sayOnce("error", facts, "the committed trace is not the one of this machine");
+      this.#logOnce("error", facts, "the committed trace is not the one of this machine");
       if (theirs === undefined) throw new Error("the committed trace is not the one of this machine");
       return theirs;
     });
     return theirs === undefined ? own : Promise.race([theirs, own]);
   }
 
-  #sayOnce(level: "warn" | "error", facts: object, message: string): void {
-    if (this.#said.has(message)) return;
-    this.#said.add(message);
+  #logOnce(level: "warn" | "error", facts: object, message: string): void {
+    if (this.#logged.has(message)) return;
+    this.#logged.add(message);
     this.#parts.log[level]({ model: this.#order.model.name, ...facts }, message);
   }
 }
