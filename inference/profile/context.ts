@@ -57,10 +57,29 @@ export class StepRanges {
     const index = weightIndex(operand);
     let range = this.weightRanges.get(index);
     if (range === undefined) {
-      range = plainRange(descriptor.type, bytes);
+      range = this.constants(descriptor.type, plainValues(descriptor.type, bytes));
       this.weightRanges.set(index, range);
     }
     return { type: descriptor.type, dims: descriptor.dims, range };
+  }
+
+  /** Exactly these constants; reports those that are no number of the profile.
+   *  @param values as `plainValues` */
+  constants(type: TensorType, values: ArrayLike<number>): Range {
+    const [min, max] = LIMITS[type];
+    let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    let isNumber = true;
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i] as number;
+      isNumber &&= !Number.isNaN(value);
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+    if (isNumber && low >= min && high <= max) return exactly(values, type === "f32");
+    const limit = type === "f32" ? "finite numbers" : `${type}: ${min} to ${max}`;
+    const what = isNumber ? `a constant of type ${type} is none` : "a constant is not a number";
+    this.problem(what, low, high, limit, "Write another constant.");
+    return anything(type);
   }
 
   /** Present operands in order a, b, c. */
@@ -93,10 +112,8 @@ export class StepRanges {
   }
 }
 
-/** @param bytes stored bytes */
-function plainRange(type: TensorType, bytes: Uint8Array): Range {
+/** What the stored bytes of a PLAIN weight tensor mean. Of a bool that is the byte. */
+export function plainValues(type: TensorType, bytes: Uint8Array): ArrayLike<number> {
   const data = fromStoredBytes(type, bytes);
-  if (type === "s8") return exactly(Float64Array.from(data, (v) => v - 128));
-  if (type === "bool") return exactly(Float64Array.from(data, (v) => (v === 0 ? 0 : 1)));
-  return exactly(Float64Array.from(data), type === "f32");
+  return type === "s8" ? Float64Array.from(data, (v) => v - 128) : data;
 }

@@ -28,6 +28,12 @@ function roundEven(x: number): number {
   return rest > 0.5 || (rest === 0.5 && floor % 2 !== 0) ? floor + 1 : floor;
 }
 
+/** To s32. */
+function saturated(x: number): number {
+  const [min, max] = LIMITS.s32;
+  return Math.min(Math.max(x, min), max);
+}
+
 export function floatRange(ctx: StepRanges): Range {
   const { step } = ctx;
   const name = FLOAT_VARIANTS[step.variant] as (typeof FLOAT_VARIANTS)[number];
@@ -100,6 +106,14 @@ function guard(ctx: StepRanges, name: string, operands: readonly RangedOperand[]
         "Take the maximum with a positive number.",
       );
     }
+  }
+  const [minuend, , subtrahend] = operands;
+  if (name === "dequant" && minuend !== undefined && subtrahend !== undefined) {
+    const low = lowest(minuend.range) - highest(subtrahend.range);
+    const high = highest(minuend.range) - lowest(subtrahend.range);
+    const [min, max] = LIMITS.s32;
+    if (low < min || high > max)
+      ctx.problem("the value less its zero point can leave s32", low, high, `s32: ${min} to ${max}`, SAFER);
   }
   const radicand = operands[0]?.range;
   if (name === "sqrt" && radicand !== undefined && lowest(radicand) < 0) {
@@ -203,7 +217,7 @@ function cornerValues(name: string, low: readonly number[], high: readonly numbe
       return [f(least * bl), f(least * bh), f(most * bl), f(most * bh)];
     }
     default: {
-      const parts = [f(al / bl), f(al / bh), f(ah / bl), f(ah / bh)].map(roundEven);
+      const parts = [f(al / bl), f(al / bh), f(ah / bl), f(ah / bh)].map((v) => saturated(roundEven(v)));
       return [Math.min(...parts) + cl, Math.max(...parts) + ch];
     }
   }

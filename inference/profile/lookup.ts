@@ -1,7 +1,6 @@
 import { elementCount, LOOKUP_VARIANTS, lastDim } from "../program/form.ts";
-import { fromStoredBytes } from "../program/tensor.ts";
 import { unpackLookup } from "../program/weights.ts";
-import type { StepRanges } from "./context.ts";
+import { plainValues, type StepRanges } from "./context.ts";
 import { commonGrid, empty, highest, lowest, type Range, uniform } from "./range.ts";
 
 /** LOOKUP: per column from the rows that the ids can name; the sum counts each of the J ids, id 0 as zero. */
@@ -16,6 +15,7 @@ export function lookupRange(ctx: StepRanges): Range {
   const sum = LOOKUP_VARIANTS[step.variant] === "sum";
   const times = sum ? lastDim(ids.dims) : 1;
   const values = sum ? unpackLookup(bytes, rows, columns) : plainValues(descriptor.type, bytes);
+  if (!sum) ctx.constants(descriptor.type, values);
   const low = new Float64Array(columns).fill(Number.POSITIVE_INFINITY);
   const high = new Float64Array(columns).fill(Number.NEGATIVE_INFINITY);
   let tiny = Number.POSITIVE_INFINITY;
@@ -39,9 +39,4 @@ export function lookupRange(ctx: StepRanges): Range {
     result.high[i] = (high[i % columns] as number) * times;
   }
   return { ...result, tiny, grid };
-}
-
-function plainValues(type: Parameters<typeof fromStoredBytes>[0], bytes: Uint8Array): ArrayLike<number> {
-  const data = fromStoredBytes(type, bytes);
-  return type === "s8" ? Float64Array.from(data, (v) => v - 128) : data;
 }

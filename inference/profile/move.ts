@@ -40,7 +40,7 @@ export function padValue(step: Step): number {
 export function moveRange(ctx: StepRanges): Range {
   const { step } = ctx;
   const source = ctx.operand("a").range;
-  const other = step.b === NONE ? exactPad(step) : ctx.operand("b").range;
+  const other = step.b === NONE ? exactPad(ctx) : ctx.operand("b").range;
   const tiny = Math.min(source.tiny, other.tiny);
   const grid = Math.min(gridOf(source), gridOf(other));
   const result = empty(step.dims);
@@ -64,8 +64,10 @@ export function moveRange(ctx: StepRanges): Range {
   return { ...result, tiny, grid };
 }
 
-function exactPad(step: Step): Range {
+function exactPad(ctx: StepRanges): Range {
+  const { step } = ctx;
   const value = padValue(step);
+  ctx.constants(step.type, [value]);
   // A zero is a multiple of anything.
   return value === 0
     ? uniform(value, value, Number.MAX_VALUE, Number.MAX_VALUE)

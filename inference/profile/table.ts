@@ -9,9 +9,8 @@ export function tableRange(ctx: StepRanges): Range {
   const { step } = ctx;
   const source = ctx.operand("a");
   const map = ctx.weight("b").bytes;
-  const values = Array.from(map, (byte) =>
-    step.type === "s8" ? byte - 128 : step.type === "bool" ? Math.min(byte, 1) : byte,
-  );
+  const values = Array.from(map, (byte) => (step.type === "s8" ? byte - 128 : byte));
+  ctx.constants(step.type, values);
   const result = combine([source], step.dims, (low, high, out) => {
     let least = Number.POSITIVE_INFINITY;
     let most = Number.NEGATIVE_INFINITY;

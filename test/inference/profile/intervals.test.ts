@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { seededProgram } from "../../../conformance/generate/random-program.ts";
+import { randomInput, seededProgram } from "../../../conformance/generate/random-program.ts";
+import { encodeInput } from "../../../inference/codecs/input.ts";
 import { trace } from "../../../inference/executor/execute.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
 import { ProgramBuilder } from "../../../inference/onnx/builder.ts";
@@ -7,6 +8,7 @@ import { analyse } from "../../../inference/profile/intervals.ts";
 import { proveProfile } from "../../../inference/profile/prove.ts";
 import type { Range } from "../../../inference/profile/range.ts";
 import {
+  FLOAT_VARIANTS,
   type Model,
   NONE,
   OPCODES,
@@ -14,12 +16,14 @@ import {
   type Tensor,
   WEIGHT,
 } from "../../../inference/program/form.ts";
+import { createRng } from "../../support/rng.ts";
+import { scaled } from "../../support/scale.ts";
 
 /** First element outside its interval, as a message. */
 function outside(tensor: Tensor, range: Range): string | undefined {
   for (let i = 0; i < tensor.data.length; i++) {
     const stored = tensor.data[i] as number;
-    const value = tensor.type === "s8" ? stored - 128 : tensor.type === "bool" ? Math.min(stored, 1) : stored;
+    const value = tensor.type === "s8" ? stored - 128 : stored;
     const at = range.low.length === 1 ? 0 : i;
     const [low, high] = [range.low[at] as number, range.high[at] as number];
     if (!(value >= low && value <= high)) return `element ${i} is ${value}, proven was ${low} to ${high}`;
@@ -28,6 +32,8 @@ function outside(tensor: Tensor, range: Range): string | undefined {
   }
   return undefined;
 }
+
+const PROGRAMS_OF_ANY_WEIGHTS = scaled(3_000, 20_000, 200_000);
 
 describe("analyse", () => {
   it("behavior: every value of every step of random programs lies in its interval", () => {
@@ -50,6 +56,34 @@ describe("analyse", () => {
       });
     }
     for (const opcode of OPCODES) expect(checked.get(opcode) ?? 0, opcode).toBeGreaterThan(30);
+  });
+
+  it("behavior: so does every value of programs with any weights that are proven, on any input", () => {
+    const checked = new Map<string, number>();
+    for (let seed = 0; seed < PROGRAMS_OF_ANY_WEIGHTS; seed++) {
+      const rng = createRng(seed);
+      const opcode = OPCODES[seed % OPCODES.length] as (typeof OPCODES)[number];
+      const { model, selector, calldata } = seededProgram(seed, {
+        opcode,
+        hostile: true,
+        steps: rng.int(0, 2),
+      });
+      const { ranges, problems } = analyse(model);
+      if (problems.length > 0) continue;
+      const { program } = model;
+      const inputs = [true, false, true].map((hostile) =>
+        encodeInput(program, selector, randomInput(rng, program, hostile)),
+      );
+      const prepared = prepare(model, selector);
+      for (const input of [calldata, ...inputs])
+        trace(prepared, input).forEach((tensor, i) => {
+          const { opcode, variant } = program.steps[i] as Step;
+          const fault = outside(tensor, ranges[i] as Range);
+          expect(fault, `seed ${seed}, step ${i} (${opcode} ${variant})`).toBeUndefined();
+          checked.set(opcode, (checked.get(opcode) ?? 0) + 1);
+        });
+    }
+    for (const opcode of OPCODES) expect(checked.get(opcode) ?? 0, opcode).toBeGreaterThan(20);
   });
 });
 
@@ -81,6 +115,36 @@ describe("proveProfile", () => {
       steps: [input(type), last],
     } as const;
     return { program, weights: constant.length === 0 ? [] : [bytes] };
+  };
+
+  /** TABLE of a byte, 0 to this one. */
+  const tableOf = (type: Step["type"], most: number): Model => {
+    const map = Uint8Array.from({ length: 256 }, (_, byte) => (byte === 255 ? most : 0));
+    const weights = [{ layout: "plain", type, dims: [256] }] as const;
+    const last = step({ opcode: "table", variant: 1, type, a: 0, b: WEIGHT });
+    const program = { ...model("u8", last).program, inputSize: 2, weights };
+    return { program, weights: [map] };
+  };
+
+  /** FLOAT of two input elements, with scales and zero points. */
+  const ofConstants = (
+    name: "quant" | "dequant",
+    type: Step["type"],
+    scales: readonly number[],
+    zeroPoints: readonly number[],
+  ): Model => {
+    const variant = FLOAT_VARIANTS.indexOf(name);
+    const last = step({ opcode: "float", variant, type: name === "quant" ? "u8" : "f32", a: 0 });
+    const { program, weights } = model("f32", { ...last, b: WEIGHT, c: WEIGHT + 1 }, scales);
+    const points = model("s32", last, zeroPoints);
+    return {
+      program: {
+        ...program,
+        steps: [input(type), ...program.steps.slice(1)],
+        weights: [...program.weights, ...points.program.weights],
+      },
+      weights: [...weights, ...points.weights],
+    };
   };
 
   it("default: bounds of each step with its node", () => {
@@ -130,8 +194,47 @@ describe("proveProfile", () => {
       model("f32", step({ opcode: "float", variant: 2, type: "f32", a: 0, b: WEIGHT }), [3e38, 3e38]),
       "the result can be infinite",
     ],
+    [
+      "a constant that is not a number",
+      model("f32", step({ opcode: "float", variant: 0, type: "f32", a: 0, b: WEIGHT }), [5, Number.NaN]),
+      "a constant is not a number",
+    ],
+    [
+      "an infinite constant",
+      model("f32", step({ opcode: "float", variant: 7, type: "f32", a: 0, b: WEIGHT }), [Infinity, 0]),
+      "a constant of type f32 is none: 0 to Infinity",
+    ],
+    [
+      "a pad that is not a number",
+      {
+        ...model(
+          "f32",
+          step({
+            ...{ opcode: "move", variant: 0, type: "f32", a: 0, k: 0x7fc0_0000 },
+            coordinates: [{ view: 2, a: 1, p: 0, b: 0, q: 0, c: 1 }],
+          }),
+        ),
+      },
+      "a constant is not a number",
+    ],
+    [
+      "a table to bool of other bytes than 0 and 1",
+      tableOf("bool", 2),
+      "a constant of type bool is none: 0 to 2",
+    ],
+    [
+      "a zero point that leaves s32",
+      ofConstants("dequant", "s32", [0.5, 0.5], [1, 0]),
+      "the value less its zero point can leave s32: -2147483649 to 2147483647",
+    ],
   ])("error: %s", (_name, bad, message) => {
     expect(() => proveProfile(bad, ["in", "risky"])).toThrow(`node risky): ${message}`);
+  });
+
+  it("behavior: a quotient is held in s32 before the zero point is added", () => {
+    const { ranges } = analyse(ofConstants("quant", "f32", [1e-30, 1e-30], [-(2 ** 31), -(2 ** 31)]));
+    // From −2^31 and 2^31 − 1.
+    expect([ranges[1]?.low[0], ranges[1]?.high[0]]).toEqual([0, 0]);
   });
 
   it("behavior: a row divided by its own norm is not above the multiplier, by that of another it can be", () => {
