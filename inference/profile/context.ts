@@ -77,7 +77,7 @@ export class StepRanges {
     }
     if (isNumber && low >= min && high <= max) return exactly(values, type === "f32");
     const limit = type === "f32" ? "finite numbers" : `${type}: ${min} to ${max}`;
-    const what = isNumber ? `a constant of type ${type} is none` : "a constant is not a number";
+    const what = isNumber ? `a constant is no ${type}` : "a constant is not a number";
     this.problem(what, low, high, limit, "Write another constant.");
     return anything(type);
   }
