@@ -57,15 +57,17 @@ export class StepRanges {
     const index = weightIndex(operand);
     let range = this.weightRanges.get(index);
     if (range === undefined) {
-      range = this.constants(descriptor.type, plainValues(descriptor.type, bytes));
+      const { type } = descriptor;
+      const values = plainValues(type, bytes);
+      range = this.areNumbers(type, values) ? exactly(values, type === "f32") : anything(type);
       this.weightRanges.set(index, range);
     }
     return { type: descriptor.type, dims: descriptor.dims, range };
   }
 
-  /** Exactly these constants; reports those that are no number of the profile.
+  /** Whether constants are numbers that their type can hold; reports them where they are not.
    *  @param values as `plainValues` */
-  constants(type: TensorType, values: ArrayLike<number>): Range {
+  areNumbers(type: TensorType, values: ArrayLike<number>): boolean {
     const [min, max] = LIMITS[type];
     let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     let isNumber = true;
@@ -75,11 +77,11 @@ export class StepRanges {
       if (value < low) low = value;
       if (value > high) high = value;
     }
-    if (isNumber && low >= min && high <= max) return exactly(values, type === "f32");
+    if (isNumber && low >= min && high <= max) return true;
     const limit = type === "f32" ? "finite numbers" : `${type}: ${min} to ${max}`;
     const what = isNumber ? `a constant is no ${type}` : "a constant is not a number";
     this.problem(what, low, high, limit, "Write another constant.");
-    return anything(type);
+    return false;
   }
 
   /** Present operands in order a, b, c. */

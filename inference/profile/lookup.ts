@@ -15,7 +15,7 @@ export function lookupRange(ctx: StepRanges): Range {
   const sum = LOOKUP_VARIANTS[step.variant] === "sum";
   const times = sum ? lastDim(ids.dims) : 1;
   const values = sum ? unpackLookup(bytes, rows, columns) : plainValues(descriptor.type, bytes);
-  if (!sum) ctx.constants(descriptor.type, values);
+  if (!sum) ctx.areNumbers(descriptor.type, values);
   const low = new Float64Array(columns).fill(Number.POSITIVE_INFINITY);
   const high = new Float64Array(columns).fill(Number.NEGATIVE_INFINITY);
   let tiny = Number.POSITIVE_INFINITY;

@@ -67,7 +67,7 @@ export function moveRange(ctx: StepRanges): Range {
 function exactPad(ctx: StepRanges): Range {
   const { step } = ctx;
   const value = padValue(step);
-  ctx.constants(step.type, [value]);
+  ctx.areNumbers(step.type, [value]);
   // A zero is a multiple of anything.
   return value === 0
     ? uniform(value, value, Number.MAX_VALUE, Number.MAX_VALUE)

@@ -10,7 +10,7 @@ export function tableRange(ctx: StepRanges): Range {
   const source = ctx.operand("a");
   const map = ctx.weight("b").bytes;
   const values = Array.from(map, (byte) => (step.type === "s8" ? byte - 128 : byte));
-  ctx.constants(step.type, values);
+  ctx.areNumbers(step.type, values);
   const result = combine([source], step.dims, (low, high, out) => {
     let least = Number.POSITIVE_INFINITY;
     let most = Number.NEGATIVE_INFINITY;
