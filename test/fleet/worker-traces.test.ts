@@ -112,36 +112,31 @@ async function committedLate(claimed: Args<"Claimed">, before: number): Promise<
   await system.events.until("TraceCommitted", of(claimed), PATIENCE_MS);
 }
 
+/** A dispute of which two workers have made the trace. */
+async function tracedByWorkers() {
+  const workers = [start("a"), start("b")] as const;
+  await alive(2);
+  const before = await answered();
+  const { malicious, claimed } = await disputed();
+  await committedLate(claimed, before);
+  return { workers, malicious, claimed };
+}
+
 describe("a prover that cannot trace its runs", () => {
   test("default: two workers make the trace, and its reveals: the claim stands", async () => {
-    start("a");
-    start("b");
-    await alive(2);
-    const before = await answered();
-    const { malicious, claimed } = await disputed();
-    await committedLate(claimed, before);
+    const { malicious, claimed } = await tracedByWorkers();
     await expectRevealed(malicious, claimed);
     expect(logOf(prover)).toContain("two workers' is committed");
   });
 
   test("behavior: kill -9 of one worker between the trace and its reveals: the other reveals", async () => {
-    const killed = start("a");
-    start("b");
-    await alive(2);
-    const before = await answered();
-    const { malicious, claimed } = await disputed();
-    await committedLate(claimed, before);
-    await kill(killed);
+    const { workers, malicious, claimed } = await tracedByWorkers();
+    await kill(workers[0]);
     await expectRevealed(malicious, claimed);
   });
 
   test("behavior: kill -9 of the prover between the trace and its reveals: they are of the trace on the chain", async () => {
-    start("a");
-    start("b");
-    await alive(2);
-    const before = await answered();
-    const { malicious, claimed } = await disputed();
-    await committedLate(claimed, before);
+    const { malicious, claimed } = await tracedByWorkers();
     await kill(prover);
     await startProver();
     await expectRevealed(malicious, claimed);
