@@ -17,9 +17,9 @@ const SOLIDITY = "verifier-contracts";
 /** Contracts that send each opcode to its library. */
 const DISPATCHERS = ["Elements", "Rules", "Kernels"];
 const TABLE = "inference/program/codes.ts";
-/** What uses opcodes and computes nothing that counts: lowerings of ONNX operators, what tries implementations, and what
+/** What uses opcodes and computes nothing that counts: lowerings of ONNX operators, recipes, what tries implementations, and what
  *  shows a step to people. */
-const USERS = ["inference/onnx/lower/", "conformance/", "explorer/"];
+const USERS = ["inference/onnx/lower/", "inference/derive/", "conformance/", "explorer/"];
 
 const isSource = (path: string): boolean =>
   [...PROGRAM_FOLDERS, SOLIDITY].some((folder) => path.startsWith(`${folder}/`)) && /\.(ts|sol)$/.test(path);
