@@ -1,0 +1,72 @@
+/** `assay model derive MODEL --from FILE`: a program from weights that somebody else publishes, by a recipe of integers. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { BaseError } from "../../base/errors.ts";
+import { checkedScales } from "../../inference/derive/recipe.ts";
+import { deriveModel } from "../../inference/manifest/derive-model.ts";
+import { saveModelFolder, sha256Bytes } from "../../inference/model-folder.ts";
+import { projectRoot } from "../../tools/foundry.ts";
+import { printResult, refuseArgument, withJson } from "../output.ts";
+import { companionsIn, readBytes, readJson, readTool } from "./resolve.ts";
+
+interface Flags {
+  readonly from: string;
+  readonly out: string;
+  readonly prompt: string;
+  readonly answer: string;
+}
+
+const SCALES = "scales.json";
+
+export function addDeriveCommand(parent: Command): void {
+  const command = parent
+    .command("derive <model>")
+    .description(`make a language model's program from published weights, by the ${SCALES} of a folder`)
+    .requiredOption("--from <file>", "the file of weights that it names (GGUF)")
+    .requiredOption("--out <dir>", "model folder to write")
+    .option("--prompt <n>", "most ids of a prompt", "64")
+    .option("--answer <n>", "most ids of an answer", "32");
+  withJson(command).action((name: string, flags: Flags, self: Command) => {
+    const folder = recipeFolder(name);
+    const scales = checkedScales(readJson(join(folder, SCALES)), join(folder, SCALES));
+    const lengths = { prompt: idsOf("--prompt", flags.prompt), answer: idsOf("--answer", flags.answer) };
+    const source = {
+      recipe: { family: "llama", lengths, scales } as const,
+      weights: readBytes(flags.from),
+      tool: readTool(join(folder, "tool.json")),
+      companions: companionsIn(folder),
+    };
+    const { derived, written } = deriveModel(source, sha256Bytes);
+    const { model } = derived;
+    saveModelFolder(flags.out, written.manifest, written.files);
+    const weightBytes = model.weights.reduce((sum, weights) => sum + weights.length, 0);
+    const steps = model.program.steps.length;
+    const { modelId } = written.manifest.assay;
+    printResult(self, { modelId, out: flags.out, steps, weightBytes, ...lengths }, [
+      `model ${modelId}`,
+      `${steps} steps, ${weightBytes} bytes of weights, prompts of up to ${lengths.prompt} ids, answers of up to ${lengths.answer}`,
+      `written to ${flags.out}`,
+    ]);
+  });
+}
+
+/** @throws ARGUMENT_INVALID */
+function idsOf(option: string, text: string): number {
+  const count = Number(text);
+  return Number.isInteger(count) && count >= 1
+    ? count
+    : refuseArgument(option, text, "a whole number from 1 on");
+}
+
+/** @throws MODEL_NOT_FOUND */
+function recipeFolder(name: string): string {
+  const candidates = [name, join("models", name), join(projectRoot, "models", name)];
+  const found = candidates.find((folder) => existsSync(join(folder, SCALES)));
+  if (found !== undefined) return found;
+  throw new BaseError({
+    code: "MODEL_NOT_FOUND",
+    shortMessage: `There are no scales to derive ${JSON.stringify(name)} by: no ${SCALES} in ${candidates.join(", ")}.`,
+    nextStep: "Name a folder of models/ that has them, or another folder.",
+  });
+}

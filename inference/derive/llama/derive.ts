@@ -1,0 +1,93 @@
+/** A language model of the Llama family as a program of integers that reads the answer which a claim states: one causal
+ *  pass over prompt and answer gives the choice at each place of the answer. Source: docs/DERIVE.md. */
+import { Budget } from "../../onnx/budget.ts";
+import { ProgramBuilder } from "../../onnx/builder.ts";
+import { fail } from "../../onnx/fail.ts";
+import { pruned } from "../../onnx/outputs.ts";
+import { Refusal } from "../../onnx/refusal.ts";
+import type { Model } from "../../program/form.ts";
+import { assertValid } from "../../program/validate.ts";
+import type { Gguf } from "../gguf.ts";
+import { attention } from "./attention.ts";
+import type { Context, Lengths } from "./context.ts";
+import { moved } from "./emit.ts";
+import { gated } from "./gated.ts";
+import { placesOf } from "./places.ts";
+import { normalized } from "./residual.ts";
+import { readScales } from "./scales.ts";
+import { llamaShape, REDUCED } from "./shape.ts";
+import { chosen, embedded, idsOf } from "./text.ts";
+
+export interface DerivedModel {
+  readonly model: Model;
+  /** the part of the model that each step belongs to */
+  readonly nodes: readonly string[];
+}
+
+/** Units of work: attention over the most places of a model of a billion weights. */
+const MOST_WORK = 2 ** 34;
+/** A row of scores is reduced at once. */
+const MOST_PLACES = REDUCED;
+
+/** @param scales as `readScales` takes them
+ *  @throws GGUF_INVALID, SCALES_INVALID, LENGTHS_INVALID; DERIVATION_REFUSED for weights and scales that do not go together;
+ *  PROGRAM_INVALID for answers that no output holds */
+export function deriveLlama(file: Gguf, scales: unknown, lengths: Lengths): DerivedModel {
+  try {
+    return emitted(file, scales, lengths);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw fail(
+      "DERIVATION_REFUSED",
+      `The weights and scales give no program: ${error.message}.`,
+      error.nextStep,
+    );
+  }
+}
+
+function emitted(file: Gguf, scales: unknown, lengths: Lengths): DerivedModel {
+  const shape = llamaShape(file);
+  const { layers, final } = readScales(scales, shape);
+  const places = placesFor(lengths);
+  const { prompt, answer } = lengths;
+  const builder = new ProgramBuilder("int16s", prompt, "int16s", new Budget(MOST_WORK));
+  const ctx: Context = { builder, file, shape, places };
+  builder.node = "ids";
+  const ids = idsOf(ctx, lengths);
+  builder.node = "embedding";
+  let state = embedded(ctx, ids);
+  builder.node = "places";
+  const positions = placesOf(ctx, ids.isText);
+  for (const [layer, layerScales] of layers.entries()) {
+    builder.node = `layer ${layer} attention`;
+    state = attention(ctx, layer, layerScales, positions, state);
+    builder.node = `layer ${layer} gated`;
+    state = gated(ctx, layer, layerScales, state);
+  }
+  builder.node = "choice";
+  const last = moved(
+    builder,
+    state,
+    [answer, shape.width],
+    [
+      [places, [[0, 1]], prompt - 1],
+      [shape.width, [[1, 1]]],
+    ],
+  );
+  const x = normalized({ ...ctx, places: answer }, last, "output_norm.weight", final);
+  const output = chosen(ctx, lengths, x, ids);
+  const derived = pruned(builder.model("int16s"), output, builder.nodes);
+  assertValid(derived.model.program);
+  return derived;
+}
+
+function placesFor({ prompt, answer }: Lengths): number {
+  const places = prompt + answer - 1;
+  if ([prompt, answer].every((n) => Number.isSafeInteger(n) && n >= 1) && places <= MOST_PLACES)
+    return places;
+  throw fail(
+    "LENGTHS_INVALID",
+    `A prompt of ${prompt} and an answer of ${answer} ids: each has at least 1, both together at most ${MOST_PLACES + 1}.`,
+    "Choose shorter ones.",
+  );
+}

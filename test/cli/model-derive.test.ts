@@ -1,0 +1,119 @@
+/** `assay model derive`, and what the other model commands do with its folder. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Command } from "commander";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { BaseError } from "../../base/errors.ts";
+import { addModelCommands } from "../../cli/model/commands.ts";
+import type { Manifest } from "../../inference/manifest/assay.ts";
+import { type Derivation, measuredOn, writeDerivation } from "../support/derivation.ts";
+import { answerOf, derivedLlama, NOTHING } from "../support/derived-llama.ts";
+import { createRng } from "../support/rng.ts";
+import { smallLlama } from "../support/small-llama.ts";
+
+const LENGTHS = { prompt: 4, answer: 3 };
+const FLAGS = ["--prompt", "4", "--answer", "3"];
+
+const small = smallLlama(createRng(5), { layers: 1 });
+const scales = measuredOn(small, LENGTHS);
+const root = mkdtempSync(join(tmpdir(), "assay-derive-"));
+const out = join(root, "model");
+let source: Derivation;
+afterAll(() => rmSync(root, { recursive: true }));
+afterEach(() => vi.restoreAllMocks());
+
+/** Runs `assay model …` and returns what it printed. */
+async function assay(...argv: readonly string[]): Promise<string> {
+  const printed: string[] = [];
+  vi.spyOn(console, "log").mockImplementation((text) => void printed.push(String(text)));
+  const program = new Command("assay").exitOverride().configureOutput({ writeErr: () => {} });
+  addModelCommands(program);
+  await program.parseAsync(["node", "assay", "model", ...argv]);
+  return printed.join("\n");
+}
+
+async function errorOf(...argv: readonly string[]): Promise<BaseError> {
+  const error = await assay(...argv).catch((cause: unknown) => cause);
+  if (error instanceof BaseError) return error;
+  throw error;
+}
+
+beforeAll(async () => {
+  source = writeDerivation(join(root, "source"), small, scales);
+  await assay("derive", source.folder, "--from", source.weights, ...FLAGS, "--out", out);
+});
+
+describe("assay model derive", () => {
+  it("default: a folder with a recipe, that verify makes again", async () => {
+    const { assay: section } = JSON.parse(readFileSync(join(out, "manifest.json"), "utf8")) as Manifest;
+    expect(Object.keys(section.files)).toEqual(["program.bin", "recipe.json", "weights.bin"]);
+    expect(section).toMatchObject({
+      lanes: ["BOND"],
+      judgeVersion: 2,
+      codec: { input: "int16s", output: "int16s", inputSize: 4 },
+      claimed: { dims: [3] },
+    });
+    const verified = await assay("verify", out, "--from", source.weights);
+    expect(verified).toContain("ok   derivation: recipe.json derives to program.bin and weights.bin");
+    expect(verified).not.toMatch(/^(FAIL|skip)/m);
+  });
+
+  it("behavior: the same file and recipe give the same folder", async () => {
+    const again = join(root, "again");
+    await assay("derive", source.folder, "--from", source.weights, ...FLAGS, "--out", again);
+    for (const name of ["manifest.json", "program.bin", "recipe.json", "weights.bin"])
+      expect(readFileSync(join(again, name)).equals(readFileSync(join(out, name))), name).toBe(true);
+  });
+
+  it("behavior: verify says what it did not look at, and what another file gives", async () => {
+    expect(await assay("verify", out)).toContain("skip derivation: not made again from small.gguf");
+    const other = join(root, "other.gguf");
+    writeFileSync(other, smallLlama(createRng(6), { layers: 1 }).bytes);
+    expect(await errorOf("verify", out, "--from", other)).toMatchObject({ code: "WEIGHTS_WRONG" });
+  });
+
+  it("behavior: run gives the answer, and inspect every step with its proof", async () => {
+    const prompt = [3, 1, 4];
+    const inputs = join(root, "prompt.json");
+    const data = [NOTHING, ...prompt.map((id) => id - 32_768)];
+    writeFileSync(inputs, JSON.stringify({ prompt: { type: "int32", dims: [4], data } }));
+    const { outputs } = JSON.parse(await assay("run", out, "--inputs", inputs, "--json"));
+    const expected = answerOf(
+      derivedLlama(small, scales, LENGTHS),
+      data.map((x) => x + 32_768),
+    );
+    expect(outputs.answer.data.map((x: number) => x + 32_768)).toEqual(expected);
+    const { io, steps, notes } = JSON.parse(await assay("inspect", out, "--json"));
+    expect(Object.keys(io)).toEqual(["inputs", "outputs", "claimed"]);
+    expect(steps.length).toBeGreaterThan(80);
+    expect(notes).toEqual(["derived by the recipe in recipe.json: no ONNX file"]);
+  });
+
+  it("error: another file, other scales, no scales, lengths that are none; and nothing is written", async () => {
+    const nowhere = join(root, "nowhere");
+    const derive = (folder: string, from: string, ...flags: string[]) =>
+      errorOf("derive", folder, "--from", from, "--out", nowhere, ...flags);
+    const other = writeDerivation(join(root, "other"), smallLlama(createRng(7), { layers: 1 }), scales);
+    const wrong = await derive(source.folder, other.weights);
+    expect(wrong.code).toBe("WEIGHTS_WRONG");
+    expect(wrong.message).toContain("small.gguf of the package small 1.0.0");
+    const { v, ...rest } = scales.layers[0] as { v: readonly number[] };
+    const short = { ...scales, layers: [{ ...rest, v: v.slice(1) }] } as typeof scales;
+    const cut = writeDerivation(join(root, "cut"), small, short);
+    expect(await derive(cut.folder, cut.weights)).toMatchObject({ code: "SCALES_INVALID" });
+    expect(await derive(root, source.weights)).toMatchObject({ code: "MODEL_NOT_FOUND" });
+    expect(await derive(source.folder, source.weights, "--prompt", "0")).toMatchObject({
+      code: "ARGUMENT_INVALID",
+    });
+    expect(await derive(source.folder, source.weights, "--prompt", "250")).toMatchObject({
+      code: "LENGTHS_INVALID",
+    });
+    writeFileSync(
+      join(cut.folder, "scales.json"),
+      JSON.stringify({ ...scales, source: { file: "small.gguf" } }),
+    );
+    expect(await derive(cut.folder, cut.weights)).toMatchObject({ code: "RECIPE_INVALID" });
+    expect(existsSync(nowhere)).toBe(false);
+  });
+});
