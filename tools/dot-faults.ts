@@ -100,4 +100,18 @@ export const DOTS: readonly Mutant[] = [
     "return acc < 2 ** 31 && sum < 2 ** 63;",
     "return acc < 2 ** 63 && sum < 2 ** 127;",
   ),
+  fault(
+    "dot",
+    "the bias counts with the high bytes, too",
+    `${OPCODES}/Dot.sol`,
+    "256 * (high - parameters.bias()) + low",
+    "256 * high + low",
+  ),
+  fault(
+    "dot",
+    "low bytes from the next word on",
+    `${OPCODES}/Dot.sol`,
+    "accumulate(activations + length, length, weights)",
+    "accumulate(activations + ((length + 31) & ~uint256(31)), length, weights)",
+  ),
 ];

@@ -218,6 +218,18 @@ const LISTS: readonly List[] = [
     entry: (opcode) => `${opcode}Range`,
   },
   {
+    path: "inference/profile/generated/reads.ts",
+    doc: "What each opcode's elements are computed from.",
+    constant: "READS",
+    type: "(ctx: StepRanges) => ElementReads",
+    imports: [
+      'import type { Opcode } from "../../program/codes.ts";',
+      'import type { ElementReads } from "../causality/reads.ts";',
+      'import type { StepRanges } from "../context.ts";',
+    ],
+    entry: (opcode) => `${opcode}Reads`,
+  },
+  {
     path: "prover/proof/groth16/gadgets/generated/index.ts",
     doc: "Each opcode in a circuit. CODEC steps are outside: their tensors are public signals.",
     constant: "GADGETS",

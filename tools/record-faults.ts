@@ -211,6 +211,27 @@ const PARAMETERS: readonly Mutant[] = [
     "t.element / t.out.last);",
     "t.element % t.out.last % b.rows);",
   ),
+  fault(
+    "rescale",
+    "the channel of a byte of planes is that of half its place in the row",
+    `${OPCODES}/Requant.sol`,
+    "element % a.last;",
+    "t.element % t.out.last / (t.out.last / a.last);",
+  ),
+  fault(
+    "rescale",
+    "numbers of 16 bits wrap",
+    `${OPCODES}/Rescale.sol`,
+    "uint256(Values.clamp(Values.wrap(int256(stored)), 0, MOST_NUMBER))",
+    "stored & 0xFFFF",
+  ),
+  fault(
+    "rescale",
+    "low bytes stand first",
+    `${OPCODES}/Rescale.sol`,
+    "return column < length ? number / 256 : number % 256;",
+    "return column < length ? number % 256 : number / 256;",
+  ),
   fault("rescale", "a divisor of 0 divides", `${OPCODES}/Rescale.sol`, "divisor < 1)", "divisor < 0)"),
 ];
 

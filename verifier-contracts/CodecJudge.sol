@@ -7,9 +7,10 @@ import {ModelWord} from "./libraries/ModelWord.sol";
 import {ProgramReader} from "./libraries/ProgramReader.sol";
 import {RecordHead} from "./libraries/RecordHead.sol";
 import {Shapes} from "./libraries/Shapes.sol";
+import {Claimed} from "./opcodes/codecs/Claimed.sol";
 import {Inputs} from "./opcodes/codecs/Inputs.sol";
 import {Outputs} from "./opcodes/codecs/Outputs.sol";
-import {LAYOUT_PLAIN, Record, Tensor} from "./types/Program.sol";
+import {CODEC_CLAIMED, LAYOUT_PLAIN, OP_CODEC, Record, Tensor, UnknownVariant} from "./types/Program.sol";
 
 /// @notice The codecs for the judge of single elements; holds no state.
 contract CodecJudge is ICodecJudge {
@@ -25,9 +26,27 @@ contract CodecJudge is ICodecJudge {
         returns (bytes32 tensorRoot)
     {
         unchecked {
-            Tensor memory t = _tensor(record);
+            Tensor memory t = _inputTensor(record);
             uint256 pointer = Inputs.allocate(32 * (t.rows * t.words + 1));
             Inputs.write(modelWord, record.head.attribute(), t, Inputs.load(input), pointer);
+            return Merkle.tensorRoot(pointer, t.rows, t.words, t.wordBits, t.height);
+        }
+    }
+
+    /// @inheritdoc ICodecJudge
+    function claimedRoot(ModelWord modelWord, Record calldata record, bytes calldata output)
+        external
+        pure
+        returns (bytes32 tensorRoot)
+    {
+        unchecked {
+            Tensor memory t = _tensor(record);
+            uint256 content = Inputs.allocate(output.length + 32);
+            assembly ("memory-safe") {
+                calldatacopy(content, output.offset, output.length)
+            }
+            uint256 pointer = Inputs.allocate(32 * (t.rows * t.words + 1));
+            Claimed.write(modelWord.outputCodec(), t, content, pointer);
             return Merkle.tensorRoot(pointer, t.rows, t.words, t.wordBits, t.height);
         }
     }
@@ -39,7 +58,7 @@ contract CodecJudge is ICodecJudge {
         returns (bytes memory stored)
     {
         unchecked {
-            Tensor memory t = _tensor(record);
+            Tensor memory t = _inputTensor(record);
             uint256 size = t.rows * t.last * Shapes.elementBytes(t.code);
             // A word more: what stands behind the last row is written, too.
             stored = new bytes(size + 32);
@@ -72,6 +91,12 @@ contract CodecJudge is ICodecJudge {
         uint256 codec = modelWord.outputCodec();
         uint256 code = record.head.outputType();
         return (Outputs.encodeElement(codec, code, stored), Outputs.elementAt(codec, code, output, element));
+    }
+
+    /// @dev Of a step that calldata make: they say nothing of the claimed output.
+    function _inputTensor(Record calldata record) private pure returns (Tensor memory) {
+        if (record.head.variant() == CODEC_CLAIMED) revert UnknownVariant(OP_CODEC, CODEC_CLAIMED);
+        return _tensor(record);
     }
 
     function _tensor(Record calldata record) private pure returns (Tensor memory t) {

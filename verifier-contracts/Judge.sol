@@ -12,7 +12,7 @@ import {Openings, Trial} from "./libraries/Openings.sol";
 import {ProgramReader} from "./libraries/ProgramReader.sol";
 import {RecordHead} from "./libraries/RecordHead.sol";
 import {Shapes} from "./libraries/Shapes.sol";
-import {LAYOUT_PLAIN, OP_CODEC, Tensor} from "./types/Program.sol";
+import {CODEC_CLAIMED, LAYOUT_PLAIN, OP_CODEC, Tensor} from "./types/Program.sol";
 import {ModelId, Opening} from "./types/Types.sol";
 
 /// @notice Judges one element, one codec step or one element of the output of a committed trace (docs/PROTOCOL.md, section 4).
@@ -50,13 +50,17 @@ contract Judge is IJudge {
         bytes calldata input,
         bytes32 tensorRoot,
         bytes32[] calldata path
-    ) external view returns (bytes32 expectedRoot) {
+    ) external view returns (bytes32 expectedRoot, bool isOutput) {
         Trial memory t = _trial(modelId, traceRoot, step);
         uint256 opcode = t.record.head.opcode();
         if (opcode != OP_CODEC) revert WrongOpcode(step, opcode);
         _requireInTrace(t, tensorRoot, path);
+        if (t.record.head.variant() == CODEC_CLAIMED) {
+            if (input.length != t.word.outputLength()) revert InputNotCanonical();
+            return (codecJudge.claimedRoot(t.word, t.record, input), true);
+        }
         if (!codecJudge.isCanonicalInput(t.word, input)) revert InputNotCanonical();
-        return codecJudge.inputRoot(t.word, t.record, input);
+        return (codecJudge.inputRoot(t.word, t.record, input), false);
     }
 
     /// @inheritdoc IJudge

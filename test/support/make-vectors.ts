@@ -11,6 +11,7 @@ import { parseArgs } from "node:util";
 import type { Hex } from "../../base/bytes.ts";
 import { variantsOf } from "../../inference/program/codes.ts";
 import { OPCODES, type Opcode } from "../../inference/program/form.ts";
+import { claimedProgramVectors, claimedVector } from "./claimed-vectors.ts";
 import { createRng } from "./rng.ts";
 import {
   calldataVectors,
@@ -95,11 +96,15 @@ for (const opcode of OPCODES) if (opcode !== "codec") write(opcode, elementVecto
 const whole = large ? 256 : 48;
 write("codec", collect(whole, codecVectors));
 write(
+  "claimed",
+  Array.from({ length: whole }, (_, i) => claimedVector(1_000 * seed + i)),
+);
+write(
   "output",
   collect(whole, (s) => [outputVector(s)]),
 );
 write("calldata", collect(whole, calldataVectors));
-write("program", collect(3 * whole, programVectors));
+write("program", [...collect(3 * whole, programVectors), ...collect(whole, claimedProgramVectors)]);
 write("reveal", collect(whole, revealVectors));
 if (!large) {
   write(

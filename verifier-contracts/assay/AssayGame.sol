@@ -117,8 +117,10 @@ abstract contract AssayGame is AssayMoney {
     ) external {
         (ClaimId id, ClaimWord word) = _openClaim(c);
         _requireClaimOf(r.idOf(), c);
-        if (keccak256(input) != r.inputHash) revert InputHashMismatch(keccak256(input), r.inputHash);
-        bytes32 expected = judge.judgeCodec(c.modelId, _requireTrace(id), step, input, tensorRoot, path);
+        (bytes32 expected, bool isOutput) =
+            judge.judgeCodec(c.modelId, _requireTrace(id), step, input, tensorRoot, path);
+        bytes32 required = isOutput ? c.outputHash : r.inputHash;
+        if (keccak256(input) != required) revert InputHashMismatch(keccak256(input), required);
         _convict(c, id, word, Fall.CODEC, step, 0, uint256(expected), uint256(tensorRoot));
     }
 

@@ -28,6 +28,8 @@ uint256 constant OP_REDUCE = 10;
 uint256 constant OP_SELECT = 11;
 uint256 constant LAST_OPCODE = 11;
 
+uint256 constant CODEC_CLAIMED = 5;
+
 uint256 constant LOOKUP_SUM = 0;
 uint256 constant LOOKUP_PICK = 1;
 
@@ -35,12 +37,14 @@ uint256 constant DOT_S32 = 0;
 uint256 constant DOT_INTEGER = 1;
 uint256 constant DOT_BINARY32 = 2;
 uint256 constant DOT_ACTIVATIONS = 3;
+uint256 constant DOT_PLANES = 4;
 
 uint256 constant REQUANT_INTEGER = 1;
 uint256 constant REQUANT_BINARY32 = 2;
 
 uint256 constant RESCALE_CHANNEL = 0;
 uint256 constant RESCALE_RATIO = 1;
+uint256 constant RESCALE_PLANES = 2;
 
 uint256 constant ARITH_ADD = 0;
 uint256 constant ARITH_SUB = 1;

@@ -62,6 +62,7 @@ interface IAssay is IAssayErrors {
         external;
     function convictElement(Claim calldata c, uint256 step, uint256 element, Opening[] calldata openings)
         external;
+    /// @param input the request's input, or for a step of variant claimed the claim's output
     function convictCodec(
         Request calldata r,
         Claim calldata c,

@@ -10,13 +10,20 @@ interface ICodecJudge {
     /// @notice True if calldata is the canonical encoding that the model's input codec takes, selector included.
     function isCanonicalInput(ModelWord modelWord, bytes calldata input) external view returns (bool);
 
-    /// @notice Root of the tensor that a CODEC step makes of canonical calldata.
+    /// @notice Root of the tensor that a CODEC step makes of canonical calldata. Reverts for a step of variant claimed.
     function inputRoot(ModelWord modelWord, Record calldata record, bytes calldata input)
         external
         view
         returns (bytes32 tensorRoot);
 
-    /// @notice The same tensor whole. @return stored its bytes, row-major, without padding
+    /// @notice Root of the tensor that a CODEC step of variant claimed makes of the claimed output. Total.
+    /// @param output of the model's output length, whatever it holds
+    function claimedRoot(ModelWord modelWord, Record calldata record, bytes calldata output)
+        external
+        view
+        returns (bytes32 tensorRoot);
+
+    /// @notice The tensor of inputRoot whole. @return stored its bytes, row-major, without padding
     function inputElements(ModelWord modelWord, Record calldata record, bytes calldata input)
         external
         view

@@ -20,7 +20,7 @@ interface IJudge {
     error WrongPathLength(uint256 length, uint256 required);
     /// @notice Thrown when an opening does not fold to the trace root or the weights root.
     error WrongRoot(bytes32 folded, bytes32 required);
-    /// @notice Thrown when judgeCodec is given calldata that no request can hold.
+    /// @notice Thrown when judgeCodec is given calldata that no request, or an output that no claim can hold.
     error InputNotCanonical();
 
     /// @notice Computes the stored bytes of one element of a step's tensor from opened operands.
@@ -37,9 +37,11 @@ interface IJudge {
         Opening[] calldata openings
     ) external view returns (uint256 expected, uint256 claimed);
 
-    /// @notice Recomputes the tensor of a CODEC step from calldata.
-    /// @param path siblings from the claimed tensor root to the trace root
+    /// @notice Recomputes the tensor of a CODEC step from calldata, or of a step of variant claimed from the claimed
+    /// output. Whose bytes they are is the caller's to check, by the second value.
+    /// @param input calldata, or return data @param path siblings from the claimed tensor root to the trace root
     /// @return expectedRoot the right tensor root; reverts if tensorRoot is not in the trace
+    /// @return isOutput true if input has to be the claimed output
     function judgeCodec(
         ModelId modelId,
         bytes32 traceRoot,
@@ -47,7 +49,7 @@ interface IJudge {
         bytes calldata input,
         bytes32 tensorRoot,
         bytes32[] calldata path
-    ) external view returns (bytes32 expectedRoot);
+    ) external view returns (bytes32 expectedRoot, bool isOutput);
 
     /// @notice Encodes one element of the last step's tensor as the return data has it, and reads it from the output.
     /// An output whose form is wrong (length, ABI words, padding) is a fault by itself: it takes no openings, and

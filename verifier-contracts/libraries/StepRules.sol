@@ -23,6 +23,7 @@ import {DIM_BITS, SHAPE_OF_ONE} from "./Shapes.sol";
 /// `position` is 0 for operand a, 1 for b, 2 for c.
 library StepRules {
     // Sets of types, a bit each.
+    uint256 internal constant U8 = 1 << TYPE_U8;
     uint256 internal constant BYTES = (1 << TYPE_U8) | (1 << TYPE_S8);
     uint256 internal constant S32 = 1 << TYPE_S32;
     uint256 internal constant F32 = 1 << TYPE_F32;

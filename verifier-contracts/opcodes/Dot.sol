@@ -20,7 +20,15 @@ import {ProgramReader} from "../libraries/ProgramReader.sol";
 import {Scan} from "../libraries/Scan.sol";
 import {StepRules} from "../libraries/StepRules.sol";
 import {Values} from "../libraries/Values.sol";
-import {DOT_ACTIVATIONS, DOT_S32, LAYOUT_DOT, ProgramField, TYPE_S8, Tensor} from "../types/Program.sol";
+import {
+    DOT_ACTIVATIONS,
+    DOT_PLANES,
+    DOT_S32,
+    LAYOUT_DOT,
+    ProgramField,
+    TYPE_S8,
+    Tensor
+} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 import {Requant} from "./Requant.sol";
 
@@ -39,8 +47,8 @@ library Dot {
     uint256 private constant EVEN_PAIRS = 0x0000000000000000FFFFFFFFFFFFFFFF0000000000000000FFFFFFFFFFFFFFFF;
     /// @dev Of a row that two tensors of activations share: most elements.
     uint256 private constant MAX_ACTIVATIONS_LENGTH = 1024;
-    /// @dev The version of the judge that has the variant of activations.
-    uint256 private constant ACTIVATIONS_VERSION = 2;
+    /// @dev The version of the judge that has the variants of activations and of planes.
+    uint256 private constant NEW_VERSION = 2;
 
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
         Tensor memory a = Openings.operand(t, 0);
@@ -53,6 +61,7 @@ library Dot {
         if (t.record.head.variant() == Requant.INTEGER) {
             return one(true, activations, a.last, weights);
         }
+        if (t.record.head.variant() == DOT_PLANES) return planes(activations, b.last, weights);
         (int256 acc, Parameters parameters) = accumulate(activations, a.last, weights);
         return Requant.outputOf(t, acc, parameters);
     }
@@ -122,6 +131,17 @@ library Dot {
                 prepared := add(prepared, 0x80)
             }
             sum := shr(FIRST_U32, sum)
+        }
+    }
+
+    /// @notice Stored s32: the accumulator of a row of numbers of 16 bits, as planes of bytes, and a row of weights, both
+    /// in memory: `256·Σ high·w + Σ low·w`, with the bias once. @param activations memory of the high bytes, behind which
+    /// the low ones are @param length K, bytes of a plane
+    function planes(uint256 activations, uint256 length, uint256 weights) internal pure returns (uint256) {
+        unchecked {
+            (int256 high, Parameters parameters) = accumulate(activations, length, weights);
+            (int256 low,) = accumulate(activations + length, length, weights);
+            return Values.storeS32(256 * (high - parameters.bias()) + low);
         }
     }
 
@@ -293,22 +313,27 @@ library Dot {
     /// @notice Structure rules (docs/EXACT.md, section 3).
     function rules(Scan memory s) internal pure {
         unchecked {
-            StepRules.variants(s, DOT_S32, DOT_ACTIVATIONS);
-            if (s.head.variant() == DOT_ACTIVATIONS) return _activationRules(s);
-            StepRules.outputType(s, s.head.variant() == DOT_S32 ? StepRules.S32 : StepRules.BYTES);
-            (Facts input,) = StepRules.plain(s, 0, StepRules.BYTES);
+            StepRules.variants(s, DOT_S32, DOT_PLANES);
+            uint256 variant = s.head.variant();
+            if (variant == DOT_ACTIVATIONS) return _activationRules(s);
+            bool isPlanes = variant == DOT_PLANES;
+            StepRules.outputType(s, isPlanes || variant == DOT_S32 ? StepRules.S32 : StepRules.BYTES);
+            (Facts input,) = StepRules.plain(s, 0, isPlanes ? StepRules.U8 : StepRules.BYTES);
             (Facts table,) = StepRules.weights(s, 1, LAYOUT_DOT);
             StepRules.none(s, 2);
             uint256 groups = s.head.attribute();
             uint256 outputs = s.own.last();
             if (groups == 0 || outputs % groups != 0) StepRules.fail(s, ProgramField.K, groups);
             if (outputs != table.rows()) StepRules.fail(s, ProgramField.OPERAND_B, table.rows());
-            if (input.last() != table.last()) {
+            if (input.last() != (isPlanes ? 2 * table.last() : table.last())) {
                 StepRules.fail(s, ProgramField.OPERAND_A, input.last());
             }
             if (input.rows() != s.own.rows() * groups) {
                 StepRules.fail(s, ProgramField.OPERAND_A, input.rows());
             }
+            if (!isPlanes) return;
+            s.needs(NEW_VERSION);
+            StepRules.withoutKernel(s);
         }
     }
 
@@ -328,7 +353,7 @@ library Dot {
             if (right.rows() != (rows / share) * s.own.last()) {
                 StepRules.fail(s, ProgramField.OPERAND_B, right.rows());
             }
-            s.needs(ACTIVATIONS_VERSION);
+            s.needs(NEW_VERSION);
             StepRules.withoutKernel(s);
         }
     }

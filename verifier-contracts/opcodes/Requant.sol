@@ -37,18 +37,27 @@ library Requant {
         return outputOf(t, acc, parameters);
     }
 
-    /// @notice Opens the element of a and its channel's parameter word; REQUANT's and RESCALE's operands.
+    /// @notice Opens the trial's element of a and its channel's parameter word; REQUANT's and RESCALE's operands.
     /// @return acc `wrap(a + bias′)`
     function open(Trial memory t, Opening[] calldata openings)
         internal
         view
         returns (int256 acc, Parameters parameters)
     {
+        return openAt(t, openings, t.element);
+    }
+
+    /// @param element of a
+    function openAt(Trial memory t, Opening[] calldata openings, uint256 element)
+        internal
+        view
+        returns (int256 acc, Parameters parameters)
+    {
         unchecked {
             Tensor memory a = Openings.operand(t, 0);
-            uint256 stored = Openings.openElement(t, openings, a, t.element);
+            uint256 stored = Openings.openElement(t, openings, a, element);
             Tensor memory channels = Openings.operand(t, 1);
-            uint256 channel = channels.rows == 1 ? 0 : t.element % t.out.last;
+            uint256 channel = channels.rows == 1 ? 0 : element % a.last;
             parameters = Parameters.wrap(Openings.openWord(t, openings, channels, channel, 0));
             acc = Values.wrap(int256(stored) + parameters.bias());
         }

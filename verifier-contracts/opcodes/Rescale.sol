@@ -7,19 +7,47 @@ import {Parameters} from "../libraries/Parameters.sol";
 import {Scan} from "../libraries/Scan.sol";
 import {StepRules} from "../libraries/StepRules.sol";
 import {Values} from "../libraries/Values.sol";
-import {ProgramField, RESCALE_CHANNEL, RESCALE_RATIO, Tensor} from "../types/Program.sol";
+import {
+    LAYOUT_CHANNEL,
+    ProgramField,
+    RESCALE_CHANNEL,
+    RESCALE_PLANES,
+    RESCALE_RATIO,
+    Tensor
+} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 import {Requant} from "./Requant.sol";
 
-/// @notice RESCALE: s32 to s32 by `(x·M + B) >> S`, or integers by a divisor a row (docs/EXACT.md, section 3).
+/// @notice RESCALE: s32 to s32, or to planes of bytes, by `(x·M + B) >> S`; or integers by a divisor a row
+/// (docs/EXACT.md, section 3).
 library Rescale {
-    /// @dev The version of the judge that has the variant of ratios.
-    uint256 private constant RATIO_VERSION = 2;
+    /// @dev The version of the judge that has the variants of ratios and of planes.
+    uint256 private constant NEW_VERSION = 2;
+    /// @dev The largest number of 16 bits.
+    int256 private constant MOST_NUMBER = 65_535;
 
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
         if (t.record.head.variant() == RESCALE_RATIO) return _judgeRatio(t, openings);
+        if (t.record.head.variant() == RESCALE_PLANES) return _judgePlanes(t, openings);
         (int256 acc, Parameters parameters) = Requant.open(t, openings);
         return rescale(acc, parameters);
+    }
+
+    /// @dev A row is the high bytes of a's row, then the low ones.
+    function _judgePlanes(Trial memory t, Opening[] calldata openings) private view returns (uint256) {
+        unchecked {
+            uint256 length = t.out.last / 2;
+            uint256 column = t.element % t.out.last;
+            uint256 element = (t.element / t.out.last) * length + column % length;
+            (int256 acc, Parameters parameters) = Requant.openAt(t, openings, element);
+            uint256 number = numberOf(rescale(acc, parameters));
+            return column < length ? number / 256 : number % 256;
+        }
+    }
+
+    /// @notice What 16 bits hold of a stored s32.
+    function numberOf(uint256 stored) internal pure returns (uint256) {
+        return uint256(Values.clamp(Values.wrap(int256(stored)), 0, MOST_NUMBER));
     }
 
     /// @dev The element of a, then the divisor of its row.
@@ -54,8 +82,9 @@ library Rescale {
 
     /// @notice Structure rules (docs/EXACT.md, section 3).
     function rules(Scan memory s) internal pure {
-        StepRules.variants(s, RESCALE_CHANNEL, RESCALE_RATIO);
+        StepRules.variants(s, RESCALE_CHANNEL, RESCALE_PLANES);
         if (s.head.variant() == RESCALE_RATIO) return _ratioRules(s);
+        if (s.head.variant() == RESCALE_PLANES) return _planesRules(s);
         StepRules.outputType(s, StepRules.S32);
         Requant.channelRules(s);
     }
@@ -69,7 +98,25 @@ library Rescale {
         }
         StepRules.none(s, 2);
         if (s.head.attribute() == 0) StepRules.fail(s, ProgramField.K, 0);
-        s.needs(RATIO_VERSION);
+        s.needs(NEW_VERSION);
         StepRules.withoutKernel(s);
+    }
+
+    function _planesRules(Scan memory s) private pure {
+        unchecked {
+            StepRules.outputType(s, StepRules.U8);
+            (Facts input,) = StepRules.plain(s, 0, StepRules.S32);
+            (Facts channels,) = StepRules.weights(s, 1, LAYOUT_CHANNEL);
+            uint256 length = input.last();
+            if (s.own.last() != 2 * length) StepRules.fail(s, ProgramField.OPERAND_A, length);
+            if (input.rows() != s.own.rows()) StepRules.fail(s, ProgramField.OPERAND_A, input.rows());
+            if (channels.rows() != 1 && channels.rows() != length) {
+                StepRules.fail(s, ProgramField.OPERAND_B, channels.rows());
+            }
+            StepRules.none(s, 2);
+            StepRules.noAttribute(s);
+            s.needs(NEW_VERSION);
+            StepRules.withoutKernel(s);
+        }
     }
 }

@@ -6,7 +6,7 @@ import {ProgramReader} from "../libraries/ProgramReader.sol";
 import {RecordHead} from "../libraries/RecordHead.sol";
 import {Shapes} from "../libraries/Shapes.sol";
 import {Inputs} from "../opcodes/codecs/Inputs.sol";
-import {LAYOUT_PLAIN, OP_CODEC, TYPE_F32, Tensor} from "../types/Program.sol";
+import {CODEC_CLAIMED, LAYOUT_PLAIN, OP_CODEC, TYPE_F32, Tensor} from "../types/Program.sol";
 import {SignalFields} from "./SignalFields.sol";
 
 /// @notice The public signals of a model's PROOF, from the registered program, calldata and return data
@@ -38,7 +38,7 @@ library PublicSignals {
         uint256[] signals;
     }
 
-    /// @notice Thrown when a tensor among the public signals is f32.
+    /// @notice Thrown when a tensor among the public signals is f32, or the claimed output.
     error NoPublicSignals(uint256 step);
 
     /// @notice What `plan` needs of a program: type, dims and attribute of each CODEC step, then of the last step.
@@ -65,7 +65,8 @@ library PublicSignals {
                 bool codec = head.opcode() == OP_CODEC;
                 bool last = step + 1 == count;
                 if (!codec && !last) continue;
-                if (head.outputType() == TYPE_F32) revert NoPublicSignals(step);
+                bool claimed = codec && head.variant() == CODEC_CLAIMED;
+                if (claimed || head.outputType() == TYPE_F32) revert NoPublicSignals(step);
                 // A last step that is a CODEC is an input and the output.
                 for (uint256 times = codec && last ? 2 : 1; times != 0; --times) {
                     assembly ("memory-safe") {

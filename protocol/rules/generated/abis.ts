@@ -4927,6 +4927,11 @@ export const iJudgeAbi = [
         "name": "expectedRoot",
         "type": "bytes32",
         "internalType": "bytes32"
+      },
+      {
+        "name": "isOutput",
+        "type": "bool",
+        "internalType": "bool"
       }
     ],
     "stateMutability": "view"

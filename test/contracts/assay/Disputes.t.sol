@@ -26,7 +26,7 @@ contract DisputesTest is DisputeFixture {
             assay.convictElement(c, d.step, d.element, d.openings);
         } else if (d.fault == uint8(Fall.CODEC)) {
             // The right root is not in the vector: the judge computes it.
-            bytes32 right =
+            (bytes32 right,) =
                 judge.judgeCodec(c.modelId, d.traceRoot, d.codecStep, d.input, d.codecRoot, d.codecPath);
             _expectFall(id, c, Fall.CODEC, [d.codecStep, 0, uint256(right), uint256(d.codecRoot)]);
             assay.convictCodec(r, c, d.codecStep, d.input, d.codecRoot, d.codecPath);

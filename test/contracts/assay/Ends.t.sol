@@ -59,6 +59,39 @@ contract EndsTest is AssayFixture {
         assay.convictCodec(r, c, 2, "other", keccak256("a"), _one(keccak256("b")));
     }
 
+    /// @dev The judge says that the step reads the claimed output: a path of two.
+    function test_convictCodec_claimedOutput_succeeds() public {
+        (Request memory r, Claim memory c) = _disputed();
+        bytes32[] memory path = new bytes32[](2);
+        path[0] = keccak256("right root");
+        assay.convictCodec(r, c, 2, _wrong(), keccak256("claimed root"), path);
+        _assertFell(r, c, Fall.CODEC);
+    }
+
+    /// @dev Else an honest claim could be judged by an output that nobody claimed, or by the input.
+    function test_convictCodec_otherOutput_reverts() public {
+        (Request memory r, Claim memory c) = _disputed();
+        bytes32[] memory path = new bytes32[](2);
+        bytes[2] memory others = [_right(), _input()];
+        for (uint256 i; i < 2; ++i) {
+            vm.expectRevert(
+                abi.encodeWithSelector(
+                    IAssayErrors.InputHashMismatch.selector, keccak256(others[i]), c.outputHash
+                )
+            );
+            assay.convictCodec(r, c, 2, others[i], keccak256("a"), path);
+        }
+    }
+
+    /// @dev Nor a step that reads the input by the output.
+    function test_convictCodec_outputForInput_reverts() public {
+        (Request memory r, Claim memory c) = _disputed();
+        vm.expectRevert(
+            abi.encodeWithSelector(IAssayErrors.InputHashMismatch.selector, keccak256(_wrong()), r.inputHash)
+        );
+        assay.convictCodec(r, c, 2, _wrong(), keccak256("a"), _one(keccak256("b")));
+    }
+
     /// @dev Else an honest claim could be judged by the input of a request that its challenger made up.
     function test_convictCodec_otherRequest_reverts() public {
         (Request memory r, Claim memory c) = _disputed();

@@ -22,7 +22,7 @@ contract HaltAttacksTest is StreamCompiler {
         super.setUp();
         string memory path = "test/vectors/run.json";
         vm.readLine(path);
-        for (uint256 i = 0; i < 24; ++i) {
+        for (uint256 i = 0; i < 32; ++i) {
             RunVector memory v =
                 abi.decode(vm.parseBytes(this.unquoted(bytes(vm.readLine(path)))), (RunVector));
             ModelId modelId = registerRun(v);

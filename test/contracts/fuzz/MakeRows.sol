@@ -17,7 +17,7 @@ library MakeRows {
 
     function dot(Case memory c) internal pure {
         unchecked {
-            c.variant = c.dice.below(4);
+            c.variant = c.dice.below(5);
             if (c.variant == 3) return _dotOfActivations(c);
             uint256 length = c.dice.once(40) ? 992 - c.dice.below(2) : c.dice.dim(c.dice.once(3) ? 200 : 40);
             uint256 groups = c.dice.once(2) ? 1 : c.dice.range(1, 5);
@@ -28,10 +28,21 @@ library MakeRows {
             uint256 rank = c.dice.range(1, 6);
             uint256 most = (length > 100 ? 60 : length > 40 ? 400 : 1600) / outputs + 1;
             if (isSmall) most = 256 / ((length + 31) / 32) / outputs + 1;
+            // Rows of planes are twice as long, and calldata hold them.
+            if (c.variant == 4) most = most / 2 + 1;
             uint256 outer = rank == 1 ? 0 : c.dice.shape(rank - 1, most);
-            Cases.output(c, c.variant == 0 ? 2 : c.dice.below(2), rank, outer | outputs << (256 - 32 * rank));
-            _activations(c, 0, c.count / outputs * groups, length);
-            // Words of a row hold anything, beyond its elements too: nobody vouches for them.
+            bool isSums = c.variant == 0 || c.variant == 4;
+            Cases.output(c, isSums ? 2 : c.dice.below(2), rank, outer | outputs << (256 - 32 * rank));
+            // Rows of planes are of bytes without a sign, and twice as long.
+            if (c.variant == 4) _activations(c, 0, c.count / outputs * groups, 2 * length, 1);
+            else _activations(c, 0, c.count / outputs * groups, length, 2);
+            _weights(c, outputs, length);
+        }
+    }
+
+    /// @dev Words of a row hold anything, beyond its elements too: nobody vouches for them.
+    function _weights(Case memory c, uint256 outputs, uint256 length) private pure {
+        unchecked {
             bytes memory weights = c.dice.tensorBytes(0, outputs * (32 * ((length + 31) / 32) + 32));
             uint256 step = 32 * ((length + 31) / 32) + 32;
             for (uint256 row = 0; row < outputs; ++row) {
@@ -53,18 +64,21 @@ library MakeRows {
             uint256 rows = c.count / outputs;
             c.attribute = rows / c.dice.range(1, rows);
             while (rows % c.attribute != 0) --c.attribute;
-            _activations(c, 0, rows, length);
-            _activations(c, 1, rows / c.attribute * outputs, length);
+            _activations(c, 0, rows, length, 2);
+            _activations(c, 1, rows / c.attribute * outputs, length, 2);
         }
     }
 
-    /// @dev Rows of activations; as many axes as the dice say.
-    function _activations(Case memory c, uint256 position, uint256 rows, uint256 length) private pure {
+    /// @dev Rows of activations; as many axes as the dice say. @param types 1: u8, 2: s8 as well
+    function _activations(Case memory c, uint256 position, uint256 rows, uint256 length, uint256 types)
+        private
+        pure
+    {
         uint256 shape = rows << 224 | length << 192;
         uint256 rank = 2;
         if (rows == 1 && c.dice.once(2)) (rank, shape) = (1, length << 224);
         else if (c.dice.once(3)) (rank, shape) = (4, 1 << 224 | rows << 192 | 1 << 160 | length << 128);
-        MakeElements.plain(c, position, c.dice.below(2), rank, shape);
+        MakeElements.plain(c, position, c.dice.below(types), rank, shape);
     }
 
     /// @dev Zeros beyond a row's elements, as import writes them: element 32w + j is byte 31 − j of word w.
@@ -114,12 +128,16 @@ library MakeRows {
     function channelwise(Case memory c, bool isRescale) internal pure {
         unchecked {
             if (isRescale && c.dice.once(2)) return MakeElements.ratio(c);
-            c.variant = isRescale ? 0 : c.dice.range(1, 2);
+            bool isPlanes = isRescale && c.dice.once(2);
+            c.variant = isPlanes ? 2 : isRescale ? 0 : c.dice.range(1, 2);
             uint256 rank = c.dice.range(1, 6);
             uint256 shape = c.dice.shape(rank, MakeElements.size(c.dice));
-            Cases.output(c, isRescale ? 2 : c.dice.below(2), rank, shape);
             MakeElements.plain(c, 0, 2, rank, shape);
-            uint256 channels = c.dice.once(3) ? 1 : c.last;
+            uint256 length = c.operands[0].last;
+            uint256 channels = c.dice.once(3) ? 1 : length;
+            // A row of planes is twice as long.
+            if (isPlanes) shape += length << (256 - 32 * rank);
+            Cases.output(c, isPlanes ? 0 : isRescale ? 2 : c.dice.below(2), rank, shape);
             bytes memory words = new bytes(32 * channels);
             for (uint256 i = 0; i < channels; ++i) {
                 _put(words, 32 * i, parameters(c.dice));

@@ -130,9 +130,10 @@ library Naive {
     {
         unchecked {
             if (c.variant == 3) return _dotOfActivations(c, a, b, i);
-            uint256 length = a.last;
+            bool isPlanes = c.variant == 4;
+            uint256 length = isPlanes ? a.last / 2 : a.last;
             uint256 n = i % c.last;
-            uint256 from = (i / c.last * c.attribute + n * c.attribute / c.last) * length;
+            uint256 from = (i / c.last * c.attribute + n * c.attribute / c.last) * a.last;
             uint256 words = (length + 31) / 32;
             uint256 row = n * 32 * (words + 1);
             uint256 parameters = Cases.read(b.data, n * (words + 1) + words, 32);
@@ -141,10 +142,12 @@ library Naive {
             for (uint256 j = 0; j < length; ++j) {
                 // Element 32w + j of a row is byte 31 − j of word w.
                 int256 w = int256(uint256(uint8(b.data[row + 32 * (j / 32) + 31 - j % 32])));
-                sum += int256(uint256(uint8(a.data[from + j]))) * (w - offset);
+                uint256 x = uint8(a.data[from + j]);
+                if (isPlanes) x = x * 256 + uint8(a.data[from + length + j]);
+                sum += int256(x) * (w - offset);
             }
             sum = _wrap(sum + int256(int32(uint32(parameters >> 224))));
-            if (c.variant == 0) return uint32(uint256(sum));
+            if (c.variant == 0 || isPlanes) return uint32(uint256(sum));
             return _scaled(c, sum, parameters);
         }
     }
@@ -173,10 +176,28 @@ library Naive {
     {
         unchecked {
             if (c.opcode == 6 && c.variant == 1) return _ratio(c, a, b, i);
+            if (c.opcode == 6 && c.variant == 2) return _plane(c, a, b, i);
             uint256 parameters = Cases.read(b.data, b.last == 1 ? 0 : i % c.last, 32);
             int256 acc =
                 _wrap(Cases.number(2, Cases.element(a, i)) + int256(int32(uint32(parameters >> 224))));
             return _scaled(c, acc, parameters);
+        }
+    }
+
+    /// @dev A byte of what 16 bits hold of a scaled element.
+    function _plane(Case memory c, Operand memory a, Operand memory b, uint256 i)
+        private
+        pure
+        returns (uint256)
+    {
+        unchecked {
+            uint256 column = i % c.last % a.last;
+            uint256 parameters = Cases.read(b.data, b.last == 1 ? 0 : column, 32);
+            int256 x = Cases.number(2, Cases.element(a, i / c.last * a.last + column));
+            int256 v = _floor(_wrap(x + int256(int32(uint32(parameters >> 224)))), parameters);
+            v = _wrap(v);
+            uint256 number = v < 0 ? 0 : v > 65_535 ? 65_535 : uint256(v);
+            return i % c.last < a.last ? number / 256 : number % 256;
         }
     }
 
@@ -203,12 +224,7 @@ library Naive {
     function _scaled(Case memory c, int256 acc, uint256 parameters) private pure returns (uint256) {
         unchecked {
             if (c.variant == 2) return DONT_KNOW;
-            int256 sum =
-                acc * int256(uint256(uint32(parameters >> 192))) + int256(int64(uint64(parameters >> 128)));
-            int256 q = int256(int64(uint64(uint256(sum))));
-            // Floor division by 2^S.
-            uint256 shift = uint8(parameters >> 120) % 64;
-            q = q >= 0 ? q / int256(1 << shift) : -((-q + int256(1 << shift) - 1) / int256(1 << shift));
+            int256 q = _floor(acc, parameters);
             if (c.opcode == 6) return uint32(uint256(q));
             q += int256(uint256(uint8(parameters >> 80)));
             int256 lower = int256(uint256(uint8(parameters >> 72)));
@@ -216,6 +232,17 @@ library Naive {
             if (q < lower) q = lower;
             if (q > upper) q = upper;
             return uint256(q);
+        }
+    }
+
+    /// @dev Of acc·M + B, modulo 2^64 as signed, the floor division by 2^S.
+    function _floor(int256 acc, uint256 parameters) private pure returns (int256 q) {
+        unchecked {
+            int256 sum =
+                acc * int256(uint256(uint32(parameters >> 192))) + int256(int64(uint64(parameters >> 128)));
+            q = int256(int64(uint64(uint256(sum))));
+            uint256 shift = uint8(parameters >> 120) % 64;
+            return q >= 0 ? q / int256(1 << shift) : -((-q + int256(1 << shift) - 1) / int256(1 << shift));
         }
     }
 

@@ -6,10 +6,12 @@ import {IPlanner} from "../../../verifier-contracts/interfaces/IPlanner.sol";
 import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
 import {
     DOT_ACTIVATIONS,
+    DOT_PLANES,
     OP_DOT,
     OP_REDUCE,
     OP_RESCALE,
     REDUCE_NORM,
+    RESCALE_PLANES,
     RESCALE_RATIO
 } from "../../../verifier-contracts/types/Program.sol";
 import {Vm} from "../support/Vm.sol";
@@ -26,8 +28,8 @@ import {Tally} from "./Tally.sol";
 
 /// @notice Random records of an opcode, each a program that the registry accepts: the interpreter's kernel, its plan and
 /// its compiled code make the tensor whose every element the judge's element function computes, and leave alone what is
-/// around it (docs/INVARIANTS.md, 9). Of what nobody runs, DOT activations, norms and ratios, the judge's elements are
-/// compared with the plainest loops alone.
+/// around it (docs/INVARIANTS.md, 9). Of what nobody runs, DOT activations, planes, norms and ratios, the judge's
+/// elements are compared with the plainest loops alone.
 contract RecordTrial {
     /// @notice Thrown when a plan makes another element than the kernel.
     error PlanDiffers(uint256 element, uint256 planned, uint256 kernel);
@@ -67,8 +69,8 @@ contract RecordTrial {
     }
 
     function _isJudgedOnly(Case memory c) private pure returns (bool) {
-        if (c.opcode == OP_DOT) return c.variant == DOT_ACTIVATIONS;
-        if (c.opcode == OP_RESCALE) return c.variant == RESCALE_RATIO;
+        if (c.opcode == OP_DOT) return c.variant == DOT_ACTIVATIONS || c.variant == DOT_PLANES;
+        if (c.opcode == OP_RESCALE) return c.variant == RESCALE_RATIO || c.variant == RESCALE_PLANES;
         return c.opcode == OP_REDUCE && c.variant == REDUCE_NORM;
     }
 

@@ -18,7 +18,7 @@ contract LookupRecordsTest is RecordFuzz {
 
 contract DotRecordsTest is RecordFuzz {
     function test_records_dot_succeeds() public {
-        _fuzz(4, 0xF, 0x07);
+        _fuzz(4, 0x1F, 0x07);
     }
 }
 
@@ -30,7 +30,7 @@ contract RequantRecordsTest is RecordFuzz {
 
 contract RescaleRecordsTest is RecordFuzz {
     function test_records_rescale_succeeds() public {
-        _fuzz(6, 0x3, 0x07);
+        _fuzz(6, 0x7, 0x07);
     }
 }
 

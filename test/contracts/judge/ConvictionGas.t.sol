@@ -8,6 +8,7 @@ import {Judge} from "../../../verifier-contracts/Judge.sol";
 import {TraceReader} from "../../../verifier-contracts/TraceReader.sol";
 import {ITruth} from "../../../verifier-contracts/interfaces/ITruth.sol";
 import {Orders} from "../../../verifier-contracts/libraries/Orders.sol";
+import {DOT_ACTIVATIONS, DOT_INTEGER, DOT_PLANES} from "../../../verifier-contracts/types/Program.sol";
 import {Claim, Opening, Request} from "../../../verifier-contracts/types/Types.sol";
 import {NaiveTree} from "../libraries/NaiveTree.sol";
 import {ProgramBuilder as B} from "../registry/ProgramBuilder.sol";
@@ -23,8 +24,9 @@ contract ConvictionGasTest is TraceFixture {
     event log_named_uint(string key, uint256 val);
 
     /// @dev Every tensor is noise, so the DOT step's elements are wrong (checked below).
-    /// @param areActivations both operands are step 0, and there is one matrix for all rows
-    function _program(uint32 k, bool areActivations) private {
+    /// @param variant of DOT: of activations both operands are step 0, and there is one matrix for all rows
+    function _program(uint32 k, uint256 variant) private {
+        bool areActivations = variant == DOT_ACTIVATIONS;
         B.Draft memory d = B.start(3, 16, 1);
         uint32 length = areActivations ? 64 : k;
         d.weight(2, 0, B.dims2(64, length));
@@ -33,8 +35,9 @@ contract ConvictionGasTest is TraceFixture {
             d.weight(1, 0, B.dims1(1));
             commit(weightTensors, 1, 1);
         }
-        commitStep(d, 0x080900, B.dims2(16, k), 0x8001, N, N, 0);
+        commitStep(d, 0x080900, B.dims2(16, variant == DOT_PLANES ? 2 * k : k), 0x8001, N, N, 0);
         if (areActivations) commitStep(d, 0x040302, B.dims2(16, 16), 0, 0, N, 16);
+        else if (variant == DOT_PLANES) commitStep(d, 0x040402, B.dims2(16, 64), 0, 0x8000, N, 1);
         else commitStep(d, 0x040100, B.dims2(16, 64), 0, 0x8000, N, 1);
         for (uint256 i = 2; i < 16; ++i) {
             commitStep(d, 0x080900, B.dims1(2), 0x8001, N, N, 0);
@@ -64,13 +67,13 @@ contract ConvictionGasTest is TraceFixture {
     }
 
     function _convict(uint32 k, uint256 limit) private {
-        _convict(k, false, limit);
+        _convict(k, DOT_INTEGER, "dot ", limit);
     }
 
-    function _convict(uint32 k, bool areActivations, uint256 limit) private {
+    function _convict(uint32 k, uint256 variant, string memory kind, uint256 limit) private {
         vm.deal(address(this), 100 ether);
         vm.warp(1_800_000_000);
-        _program(k, areActivations);
+        _program(k, variant);
         judge = new Judge(registry, new FloatJudge(), new CodecJudge());
         Assay assay = new Assay(
             registry,
@@ -84,17 +87,17 @@ contract ConvictionGasTest is TraceFixture {
             1
         );
         Claim memory c = _challenged(assay);
-        uint16 matrix = areActivations ? 0 : 0x8000;
+        uint16 matrix = variant == DOT_ACTIVATIONS ? 0 : 0x8000;
         Opening[] memory list = openings(wordOf(1, 0, 0), rowOf(0, 0), rowOf(matrix, 0));
         uint256 element = 0;
         // The elements of the word that is opened.
-        for (; element < (areActivations ? 8 : 32); ++element) {
+        for (; element < (variant == DOT_INTEGER ? 32 : 8); ++element) {
             list[2] = rowOf(matrix, element);
             (uint256 expected, uint256 claimed) = judge.judgeElement(modelId, traceRoot, 1, element, list);
             if (expected != claimed) break;
         }
         assay.convictElement(c, 1, element, list);
-        string memory name = string.concat(areActivations ? "dot of activations " : "dot ", vm.toString(k));
+        string memory name = string.concat(kind, vm.toString(k));
         uint256 used = vm.snapshotGasLastCall("convictElement", name);
         emit log_named_uint(string.concat("convict ", name), used);
         assertLt(used, limit);
@@ -121,10 +124,22 @@ contract ConvictionGasTest is TraceFixture {
     }
 
     function test_convictElement_activations64_succeeds() public {
-        _convict(64, true, 140_000);
+        _convict(64, DOT_ACTIVATIONS, "dot of activations ", 140_000);
     }
 
     function test_convictElement_activations1024_succeeds() public {
-        _convict(1024, true, 200_000);
+        _convict(1024, DOT_ACTIVATIONS, "dot of activations ", 200_000);
+    }
+
+    function test_convictElement_planes64_succeeds() public {
+        _convict(64, DOT_PLANES, "dot of planes ", 150_000);
+    }
+
+    function test_convictElement_planes576_succeeds() public {
+        _convict(576, DOT_PLANES, "dot of planes ", 220_000);
+    }
+
+    function test_convictElement_planes992_succeeds() public {
+        _convict(992, DOT_PLANES, "dot of planes ", 290_000);
     }
 }

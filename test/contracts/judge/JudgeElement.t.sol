@@ -11,7 +11,7 @@ contract JudgeElementTest is TraceFixture {
     using B for B.Draft;
 
     uint16 private constant N = B.NONE;
-    // Weights: u8 [256], DOT [4, 40], LOOKUP [10, 40], CHANNEL [4], s32 [10, 3], u8 [1, 4], s32 [1].
+    // Weights: u8 [256], DOT [4, 40], LOOKUP [10, 40], CHANNEL [4], s32 [10, 3], u8 [1, 4], s32 [1], DOT [4, 20].
     uint16 private constant MAP = 0x8000;
     uint16 private constant DOT = 0x8001;
     uint16 private constant LOOKUP = 0x8002;
@@ -19,6 +19,7 @@ contract JudgeElementTest is TraceFixture {
     uint16 private constant ROWS = 0x8004;
     uint16 private constant SMALL = 0x8005;
     uint16 private constant SCALAR = 0x8006;
+    uint16 private constant HALF = 0x8007;
     // Steps
     uint16 private constant INT = 0; // s32 [2, 3, 4]
     uint16 private constant IDS = 1; // s32 [2, 3]
@@ -45,6 +46,8 @@ contract JudgeElementTest is TraceFixture {
         commit(weightTensors, 1, 1);
         d.weight(1, 2, B.dims1(1));
         commit(weightTensors, 1, 1);
+        d.weight(2, 0, B.dims2(4, 20));
+        commit(weightTensors, 4, 2);
         commitStep(d, 0x010302, B.dims3(2, 3, 4), N, N, N, 0);
         commitStep(d, 0x010302, B.dims2(2, 3), N, N, N, 0);
         commitStep(d, 0x010302, B.dims2(5, 1), N, N, N, 0);
@@ -183,6 +186,49 @@ contract JudgeElementTest is TraceFixture {
         setByte(CHANNEL, 1, 16, 2);
         _judged(0x060002, B.dims3(2, 3, 4), INT, CHANNEL, N, 0);
         _expect(17, 4, 1, true, 4, openings(_none, wordOf(INT, 4, 0), wordOf(CHANNEL, 1, 0)));
+    }
+
+    /// @dev Of each row of four numbers their high bytes, then their low ones.
+    function test_judgeElement_planes_succeeds() public {
+        // Shifts by which some numbers are inside of 16 bits.
+        for (uint256 i = 0; i < 4; ++i) {
+            setByte(CHANNEL, i, 16, uint8(47 + i));
+        }
+        _judged(0x060200, B.dims3(2, 3, 8), INT, CHANNEL, N, 0);
+        uint256 inside;
+        for (uint256 e = 0; e < 48; ++e) {
+            uint256 number = _number(e / 8, e % 4);
+            if (number != 0 && number != 65_535) ++inside;
+            Opening[] memory list = openings(_none, wordOf(INT, e / 8, 0), wordOf(CHANNEL, e % 4, 0));
+            _expect(e, e / 8, e % 8, false, e % 8 < 4 ? number / 256 : number % 256, list);
+        }
+        assertGt(inside, 4);
+    }
+
+    function _number(uint256 row, uint256 channel) private view returns (uint256) {
+        unchecked {
+            int256 acc = int32(u32Of(INT, row, channel) + u32Of(CHANNEL, channel, 0));
+            int256 sum = acc * int256(uint256(u32Of(CHANNEL, channel, 1)));
+            sum += int64(uint64(u32Of(CHANNEL, channel, 2)) << 32 | u32Of(CHANNEL, channel, 3));
+            int256 v = int32(int256(int64(sum)) >> (byteOf(CHANNEL, channel, 16) % 64));
+            return v < 0 ? 0 : v > 65_535 ? 65_535 : uint256(v);
+        }
+    }
+
+    /// @dev Rows of 40 bytes are twenty numbers of 16 bits.
+    function test_judgeElement_planesDot_succeeds() public {
+        _judged(0x040402, B.dims2(8, 4), LONG, HALF, N, 1);
+        for (uint256 e = 0; e < 32; ++e) {
+            (uint256 row, uint256 n) = (e / 4, e % 4);
+            int256 acc = int32(u32Of(HALF, n, 8));
+            int256 offset = int256(byteOf(HALF, n, 56) << 8 | byteOf(HALF, n, 57));
+            for (uint256 i = 0; i < 20; ++i) {
+                int256 number = int256(256 * byteOf(LONG, row, i) + byteOf(LONG, row, 20 + i));
+                acc += number * (int256(byteOf(HALF, n, 31 - i)) - offset);
+            }
+            Opening[] memory list = openings(_none, rowOf(LONG, row), rowOf(HALF, n));
+            _expect(e, row, n, true, uint32(uint256(acc)), list);
+        }
     }
 
     /// @dev The divisors are one a row: some of the noise are below 1.

@@ -126,7 +126,8 @@ contract ProgramVectorsTest is VectorFixture {
         CodecVector memory v = abi.decode(blob, (CodecVector));
         ModelId modelId = _register(v.program, v.selector);
         assertTrue(judge.isCanonicalInput(ModelWord.wrap(registry.modelWord(modelId)), v.input));
-        assertEq(judge.judgeCodec(modelId, v.traceRoot, v.step, v.input, v.tensorRoot, v.path), v.tensorRoot);
+        (bytes32 root,) = judge.judgeCodec(modelId, v.traceRoot, v.step, v.input, v.tensorRoot, v.path);
+        assertEq(root, v.tensorRoot);
         bytes32 other = v.tensorRoot ^ bytes32(uint256(1));
         bytes memory call =
             abi.encodeCall(judge.judgeCodec, (modelId, v.traceRoot, v.step, v.input, other, v.path));
@@ -160,6 +161,29 @@ contract ProgramVectorsTest is VectorFixture {
     function test_judgeCodec_vectors_succeeds() public {
         _checkAll("codec", this.checkCodec);
         assertGe(_otherSteps, 10);
+    }
+
+    function checkClaimed(bytes memory blob) external returns (uint256) {
+        CodecVector memory v = abi.decode(blob, (CodecVector));
+        ModelId modelId = _register(v.program, v.selector);
+        (bytes32 root, bool isOutput) =
+            judge.judgeCodec(modelId, v.traceRoot, v.step, v.input, v.tensorRoot, v.path);
+        assertEq(root, v.tensorRoot);
+        assertTrue(isOutput, "the claimed output");
+        // The step beside it reads calldata.
+        bytes32[] memory path = new bytes32[](1);
+        path[0] = v.tensorRoot;
+        bytes memory call =
+            abi.encodeCall(judge.judgeCodec, (modelId, v.traceRoot, 0, v.input, v.path[0], path));
+        assertTrue(bytes4(_refusal(call)) == IJudge.InputNotCanonical.selector, "an output as calldata");
+        bytes memory longer = bytes.concat(v.input, hex"00");
+        call = abi.encodeCall(judge.judgeCodec, (modelId, v.traceRoot, v.step, longer, v.tensorRoot, v.path));
+        assertTrue(bytes4(_refusal(call)) == IJudge.InputNotCanonical.selector, "a longer output");
+        return 1;
+    }
+
+    function test_judgeCodec_claimedVectors_succeeds() public {
+        _checkAll("claimed", this.checkClaimed);
     }
 
     function checkOutput(bytes memory blob) external returns (uint256) {

@@ -16,9 +16,12 @@ import {RecordHead} from "../../../verifier-contracts/libraries/RecordHead.sol";
 import {Scan} from "../../../verifier-contracts/libraries/Scan.sol";
 import {MovePlan} from "../../../verifier-contracts/opcodes/rows/MovePlan.sol";
 import {
+    CODEC_CLAIMED,
     DOT_ACTIVATIONS,
+    DOT_PLANES,
     LAST_OPCODE,
     OP_ARITH,
+    OP_CODEC,
     OP_DOT,
     OP_LOOKUP,
     OP_REDUCE,
@@ -27,6 +30,7 @@ import {
     ProgramField,
     ProgramPart,
     REDUCE_NORM,
+    RESCALE_PLANES,
     RESCALE_RATIO,
     TYPE_S32,
     UnknownOpcode,
@@ -123,8 +127,14 @@ contract DispatchTest is Test {
         this.run(OP_REQUANT, 0);
         vm.expectRevert(abi.encodeWithSelector(UnknownVariant.selector, OP_DOT, DOT_ACTIVATIONS));
         this.run(OP_DOT, DOT_ACTIVATIONS);
+        vm.expectRevert(abi.encodeWithSelector(UnknownVariant.selector, OP_DOT, DOT_PLANES));
+        this.run(OP_DOT, DOT_PLANES);
         vm.expectRevert(abi.encodeWithSelector(UnknownVariant.selector, OP_RESCALE, RESCALE_RATIO));
         this.run(OP_RESCALE, RESCALE_RATIO);
+        vm.expectRevert(abi.encodeWithSelector(UnknownVariant.selector, OP_RESCALE, RESCALE_PLANES));
+        this.run(OP_RESCALE, RESCALE_PLANES);
+        vm.expectRevert(abi.encodeWithSelector(UnknownVariant.selector, OP_CODEC, CODEC_CLAIMED));
+        this.run(OP_CODEC, CODEC_CLAIMED);
     }
 
     function test_plan_unknownVariant_reverts() public {
@@ -135,7 +145,13 @@ contract DispatchTest is Test {
         vm.expectRevert(abi.encodeWithSelector(IPlanner.NotPlannable.selector, 7));
         this.plan(OP_DOT, DOT_ACTIVATIONS);
         vm.expectRevert(abi.encodeWithSelector(IPlanner.NotPlannable.selector, 7));
+        this.plan(OP_DOT, DOT_PLANES);
+        vm.expectRevert(abi.encodeWithSelector(IPlanner.NotPlannable.selector, 7));
         this.plan(OP_RESCALE, RESCALE_RATIO);
+        vm.expectRevert(abi.encodeWithSelector(IPlanner.NotPlannable.selector, 7));
+        this.plan(OP_RESCALE, RESCALE_PLANES);
+        vm.expectRevert(abi.encodeWithSelector(IPlanner.NotPlannable.selector, 7));
+        this.plan(OP_CODEC, CODEC_CLAIMED);
         vm.expectRevert(abi.encodeWithSelector(IPlanner.NotPlannable.selector, 7));
         this.plan(OP_REQUANT, 255);
         vm.expectRevert(abi.encodeWithSelector(UnknownVariant.selector, OP_REDUCE, 255));

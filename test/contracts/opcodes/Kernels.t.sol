@@ -87,6 +87,16 @@ contract KernelsTest is Test {
         assertEq(_reduce(1, 4, hex"ffffff", 3), 255);
     }
 
+    function test_numberOf_byHand_succeeds() public pure {
+        assertEq(Rescale.numberOf(0), 0);
+        assertEq(Rescale.numberOf(0x1234), 0x1234);
+        assertEq(Rescale.numberOf(65_535), 65_535);
+        assertEq(Rescale.numberOf(65_536), 65_535);
+        assertEq(Rescale.numberOf(0x7FFFFFFF), 65_535);
+        assertEq(Rescale.numberOf(0xFFFFFFFF), 0);
+        assertEq(Rescale.numberOf(0x80000000), 0);
+    }
+
     function test_ratio_byHand_succeeds() public pure {
         assertEq(Rescale.ratio(7, 1, 2), 4);
         assertEq(Rescale.ratio(-7, 1, 2), -3);

@@ -73,6 +73,48 @@ contract StepRulesTest is StepRulesContext {
         bad(F.SIZE, 8192, record(0x010302, B.dims2(4097, 1), N, N, N, 0));
     }
 
+    /// @dev Two steps, the last one of them the claimed output or what it has to be like.
+    function _claimed(bytes3 first, uint32[] memory dims, bytes3 last, uint32[] memory lastDims)
+        private
+        pure
+        returns (B.Draft memory d)
+    {
+        d = B.start(3, 4096, 1);
+        d.step(first, dims, N, N, N, 0);
+        d.step(last, lastDims, N, N, N, 0);
+    }
+
+    function test_register_claimed_succeeds() public {
+        good(record(0x010502, B.dims1(1), N, N, N, 0));
+        accepts(_claimed(0x010502, _d24, 0x010302, _d24));
+        accepts(_claimed(0x010500, _d24, 0x010500, _d24));
+        accepts(_claimed(0x010501, _d3, 0x010501, _d3));
+    }
+
+    function test_register_claimedExecution_reverts() public {
+        address[] memory chunks = chunksOf(_claimed(0x010302, _d24, 0x010502, _d24).bytesOf());
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.StepNotExecutable.selector, 1));
+        registry.register(chunks, 0, SELECTOR, 1 | BOND, 0);
+        registry.register(chunks, 0, SELECTOR, BOND, 0);
+    }
+
+    function test_register_claimed_reverts() public {
+        uint32[] memory one = B.dims1(1);
+        bad(F.TYPE, 0, record(0x010500, one, N, N, N, 0));
+        bad(F.TYPE, 3, record(0x010503, one, N, N, N, 0));
+        bad(F.TYPE, 4, record(0x010504, one, N, N, N, 0));
+        bad(F.DIMS, shape(B.dims2(1, 1)), record(0x010502, B.dims2(1, 1), N, N, N, 0));
+        bad(F.DIMS, shape(B.dims1(2)), record(0x010502, B.dims1(2), N, N, N, 0));
+        bad(F.SIZE, 8192, record(0x010502, B.dims2(4097, 1), N, N, N, 0));
+        bad(F.OPERAND_A, INT, record(0x010502, one, INT, N, N, 0));
+        bad(F.OPERAND_B, MAP, record(0x010502, one, N, MAP, N, 0));
+        bad(F.OPERAND_C, INT, record(0x010502, one, N, N, INT, 0));
+        bad(F.K, 1, record(0x010502, one, N, N, N, 1));
+        bad(F.VARIANT, 6, record(0x010602, one, N, N, N, 0));
+        // A last step of bool or f32 has no such step.
+        rejects(_claimed(0x010504, one, 0x010504, one).bytesOf(), ProgramPart.STEP, 0, F.TYPE, 4);
+    }
+
     function test_register_lookup_succeeds() public {
         good(record(0x030002, B.dims2(6, 6), IDS, LOOKUP, N, 0));
         good(record(0x030002, B.dims3(2, 3, 6), INT, LOOKUP, N, 0));
@@ -180,7 +222,7 @@ contract StepRulesTest is StepRulesContext {
     }
 
     function test_register_dot_reverts() public {
-        bad(F.VARIANT, 4, record(0x040402, _d24, LONG, DOT, N, 1));
+        bad(F.VARIANT, 5, record(0x040502, _d24, LONG, DOT, N, 1));
         bad(F.TYPE, 0, record(0x040000, _d24, LONG, DOT, N, 1));
         bad(F.TYPE, 2, record(0x040102, _d24, LONG, DOT, N, 1));
         bad(F.TYPE, 4, record(0x040204, _d24, LONG, DOT, N, 1));
@@ -196,6 +238,54 @@ contract StepRulesTest is StepRulesContext {
         bad(F.K, 3, record(0x040002, _d24, LONG, DOT, N, 3));
     }
 
+    /// @dev Rows of 40 bytes are planes of 20 numbers.
+    function test_register_planes_succeeds() public {
+        good(record(0x040402, _d24, LONG, HALF, N, 1));
+        good(record(0x040402, B.dims1(4), LONG, HALF, N, 2));
+        good(record(0x060200, B.dims3(2, 3, 8), INT, CHANNELS, N, 0));
+        good(record(0x060200, B.dims2(6, 8), INT, CHANNEL, N, 0));
+        good(record(0x060200, B.dims2(6, 2), IDS, CHANNEL, N, 0));
+    }
+
+    function test_register_planesDot_reverts() public {
+        bad(F.TYPE, 0, record(0x040400, _d24, LONG, HALF, N, 1));
+        bad(F.OPERAND_A, INT, record(0x040402, _d24, INT, HALF, N, 1));
+        bad(F.OPERAND_A, 40, record(0x040402, _d24, LONG, DOT, N, 1));
+        bad(F.OPERAND_A, 40, record(0x040002, _d24, LONG, HALF, N, 1));
+        bad(F.OPERAND_A, 2, record(0x040402, B.dims2(3, 4), LONG, HALF, N, 1));
+        bad(F.OPERAND_B, MAP, record(0x040402, _d24, LONG, MAP, N, 1));
+        bad(F.OPERAND_B, 4, record(0x040402, B.dims2(2, 5), LONG, HALF, N, 1));
+        bad(F.OPERAND_C, INT, record(0x040402, _d24, LONG, HALF, INT, 1));
+        bad(F.K, 0, record(0x040402, _d24, LONG, HALF, N, 0));
+        bad(F.K, 3, record(0x040402, _d24, LONG, HALF, N, 3));
+    }
+
+    function test_register_planes_reverts() public {
+        uint32[] memory d8 = B.dims3(2, 3, 8);
+        bad(F.TYPE, 1, record(0x060201, d8, INT, CHANNELS, N, 0));
+        bad(F.TYPE, 2, record(0x060202, d8, INT, CHANNELS, N, 0));
+        bad(F.OPERAND_A, BYTE, record(0x060200, d8, BYTE, CHANNELS, N, 0));
+        bad(F.OPERAND_A, 4, record(0x060200, _d3, INT, CHANNELS, N, 0));
+        bad(F.OPERAND_A, 6, record(0x060200, B.dims2(5, 8), INT, CHANNELS, N, 0));
+        bad(F.OPERAND_B, 4, record(0x060200, B.dims2(6, 2), IDS, CHANNELS, N, 0));
+        bad(F.OPERAND_B, ROWS, record(0x060200, d8, INT, ROWS, N, 0));
+        bad(F.OPERAND_C, INT, record(0x060200, d8, INT, CHANNELS, INT, 0));
+        bad(F.K, 7, record(0x060200, d8, INT, CHANNELS, N, 7));
+    }
+
+    function test_register_planesExecution_reverts() public {
+        bytes[2] memory tested = [
+            record(0x040402, _d24, LONG, HALF, N, 1), record(0x060200, B.dims3(2, 3, 8), INT, CHANNELS, N, 0)
+        ];
+        for (uint256 i = 0; i < 2; ++i) {
+            address[] memory chunks = chunksOf(programWith(tested[i]).bytesOf());
+            // The lane EXECUTION is bit 0.
+            vm.expectRevert(abi.encodeWithSelector(IModelRegistry.StepNotExecutable.selector, uint256(SELF)));
+            registry.register(chunks, bytes32(uint256(1)), SELECTOR, 1 | BOND, 0);
+            registry.register(chunks, bytes32(uint256(1)), SELECTOR, BOND, 0);
+        }
+    }
+
     function test_register_channelwise_succeeds() public {
         good(record(0x050100, _d3, INT, CHANNELS, N, 0));
         good(record(0x050201, _d3, INT, CHANNEL, N, 0));
@@ -205,7 +295,7 @@ contract StepRulesTest is StepRulesContext {
     function test_register_channelwise_reverts() public {
         bad(F.VARIANT, 0, record(0x050000, _d3, INT, CHANNELS, N, 0));
         bad(F.VARIANT, 3, record(0x050300, _d3, INT, CHANNELS, N, 0));
-        bad(F.VARIANT, 2, record(0x060202, _d3, INT, CHANNELS, N, 0));
+        bad(F.VARIANT, 3, record(0x060302, _d3, INT, CHANNELS, N, 0));
         bad(F.TYPE, 2, record(0x050102, _d3, INT, CHANNELS, N, 0));
         bad(F.TYPE, 0, record(0x060000, _d3, INT, CHANNELS, N, 0));
         bad(F.OPERAND_A, BYTE, record(0x050100, _d3, BYTE, CHANNELS, N, 0));

@@ -11,7 +11,7 @@ abstract contract StepRulesContext is RegistryTest {
 
     uint16 internal constant N = B.NONE;
     // Weight tensors: u8 [256], DOT [4, 40], LOOKUP [10, 6], CHANNEL [4] and [1], s32 [10, 4], f32 [4], s32 [1],
-    // u8 [2, 1024], [2, 1025], [1, 8192] and [1, 8193].
+    // u8 [2, 1024], [2, 1025], [1, 8192] and [1, 8193], DOT [4, 20].
     uint16 internal constant MAP = 0x8000;
     uint16 internal constant DOT = 0x8001;
     uint16 internal constant LOOKUP = 0x8002;
@@ -24,7 +24,8 @@ abstract contract StepRulesContext is RegistryTest {
     uint16 internal constant TOO_LONG = 0x8009;
     uint16 internal constant LONGEST_NORM = 0x800a;
     uint16 internal constant TOO_LONG_NORM = 0x800b;
-    uint16 internal constant NO_WEIGHT = 0x800c;
+    uint16 internal constant HALF = 0x800c;
+    uint16 internal constant NO_WEIGHT = 0x800d;
     // Steps: s32, u8, bool and f32 [2, 3, 4], s32 [6, 1], u8 [2, 40], s32 [2, 257]; then the tested one, then an
     // output.
     uint16 internal constant INT = 0;
@@ -81,6 +82,7 @@ abstract contract StepRulesContext is RegistryTest {
         d.weight(1, 0, B.dims2(2, 1025));
         d.weight(1, 0, B.dims2(1, 8192));
         d.weight(1, 0, B.dims2(1, 8193));
+        d.weight(2, 0, B.dims2(4, 20));
         d.int16s(B.dims3(2, 3, 4), 0);
         d.step(0x080900, B.dims3(2, 3, 4), INT, N, N, 0);
         d.step(0x080604, B.dims3(2, 3, 4), INT, INT, N, 0);

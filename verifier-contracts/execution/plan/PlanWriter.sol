@@ -11,6 +11,7 @@ import {RecordHead} from "../../libraries/RecordHead.sol";
 import {Lookup} from "../../opcodes/Lookup.sol";
 import {Requant} from "../../opcodes/Requant.sol";
 import {
+    CODEC_CLAIMED,
     LAYOUT_DOT,
     LAYOUT_LOOKUP,
     NONE,
@@ -229,6 +230,7 @@ library PlanWriter {
 
     function _codec(Draft memory d, RecordHead head, Flat out) private pure returns (Flat) {
         unchecked {
+            if (head.variant() == CODEC_CLAIMED) refuse(d);
             out = out.at(allocate(d, out.size()));
             uint256 last = out.last();
             Instruction codec = instructionOf(Plan.CODEC, out.code(), out, NO_FLAT, NO_FLAT);

@@ -51,9 +51,10 @@ contract TestJudge {
     function judgeCodec(ModelId, bytes32, uint256, bytes calldata, bytes32, bytes32[] calldata path)
         external
         pure
-        returns (bytes32)
+        returns (bytes32 expectedRoot, bool isOutput)
     {
-        return path[0];
+        // Of a path of two, the bytes have to be the claimed output.
+        return (path[0], path.length == 2);
     }
 
     function judgeOutput(ModelId, bytes32, bytes calldata output, uint256 element, Opening[] calldata)
