@@ -1,4 +1,5 @@
-/** A model's folder: manifest.json, model.onnx, program.bin, weights.bin and what describes them. */
+/** A model's folder: manifest.json, program.bin, weights.bin, what these were made from (model.onnx, or recipe.json of a
+ *  derived model), and what describes them. */
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
@@ -15,11 +16,15 @@ import {
   type Manifest,
   MODEL_FILES,
   REQUIRED_FILES,
+  SOURCE_FILES,
+  type SourceFile,
 } from "./manifest/assay.ts";
 import type { Sha256 } from "./manifest/cid.ts";
 import {
+  checkClaimed,
   checkedAny,
   checkFunction,
+  checkLanes,
   MAX_FILE_BYTES,
   manifestBytes,
   mustEqual,
@@ -41,8 +46,8 @@ export interface LoadedModel {
   readonly selector: Uint8Array;
   readonly laneBits: number;
   readonly profile: ProfileReport;
-  /** Content of model.onnx. */
-  readonly onnx: Uint8Array;
+  /** What the program was made from. */
+  readonly source: { readonly name: SourceFile; readonly content: Uint8Array };
   /** The key behind vkHash, of a model with the lane PROOF. */
   readonly verificationKey: Uint8Array | undefined;
 }
@@ -52,11 +57,12 @@ const MAX_MANIFEST_BYTES = 1 << 20;
 /** Loads a model and checks everything that its manifest claims about what is computed; `checkFiles` asks for the
  *  files that only describe it, too.
  *  @throws MODEL_FOLDER_INVALID, MANIFEST_INVALID, MODEL_MISMATCH naming what was expected and found,
- *  PROGRAM_INVALID, PROFILE_UNPROVEN */
+ *  PROGRAM_INVALID, PROFILE_UNPROVEN, CAUSALITY_UNPROVEN, LANE_UNAVAILABLE */
 export function loadModelFolder(directory: string): LoadedModel {
   const manifest = readManifest(join(directory, "manifest.json"));
   const { assay } = manifest;
-  const [onnx, programBytes, weightsBytes] = REQUIRED_FILES.map((name) =>
+  const source = SOURCE_FILES.find((name) => assay.files[name] !== undefined) as SourceFile;
+  const [content, programBytes, weightsBytes] = [source, ...REQUIRED_FILES].map((name) =>
     readChecked(directory, name, assay.files[name] as FileEntry),
   ) as [Uint8Array, Uint8Array, Uint8Array];
   const program = readProgram(programBytes);
@@ -65,6 +71,8 @@ export function loadModelFolder(directory: string): LoadedModel {
   const selector = fromHex(assay.selector);
   checkFunction(program, manifest.abi, selector);
   const { lanes, vkHash } = assay;
+  checkLanes(program, lanes);
+  checkClaimed(program, assay.claimed);
   const identity = { ...commitment, selector, lanes: laneBits(lanes), vkHash: fromHex(vkHash) };
   const id = toHex(modelId(identity));
   mustEqual("programHash", assay.programHash, toHex(commitment.programHash));
@@ -87,7 +95,7 @@ export function loadModelFolder(directory: string): LoadedModel {
     selector,
     laneBits: identity.lanes,
     profile,
-    onnx,
+    source: { name: source, content },
     verificationKey,
   };
 }
@@ -101,7 +109,8 @@ function readKey(directory: string, { assay }: Manifest): Uint8Array | undefined
 }
 
 function folderError(shortMessage: string, cause?: unknown): BaseError {
-  const nextStep = "Give a folder with manifest.json, model.onnx, program.bin and weights.bin.";
+  const nextStep =
+    "Give a folder with manifest.json, program.bin, weights.bin, and model.onnx or recipe.json.";
   return new BaseError({
     code: "MODEL_FOLDER_INVALID",
     shortMessage,

@@ -1,11 +1,21 @@
 /** A model's inputs and outputs as its ONNX file names and shapes them. */
 
 import { BaseError } from "../base/errors.ts";
-import { executeTensors } from "./executor/execute.ts";
+import { type CodecInput, encodeInput } from "./codecs/input.ts";
+import { rawBytes } from "./codecs/raw.ts";
+import { executeTensors, trace } from "./executor/execute.ts";
 import type { PreparedModel } from "./executor/prepare.ts";
 import type { ValueEntry } from "./manifest/assay.ts";
 import type { ModelInterface } from "./onnx/import.ts";
-import { elementCount, type Step, type Tensor, type TensorType } from "./program/form.ts";
+import {
+  elementCount,
+  isClaimed,
+  type Program,
+  readsClaimed,
+  type Step,
+  type Tensor,
+  type TensorType,
+} from "./program/form.ts";
 import { newData } from "./program/tensor.ts";
 
 /** JSON form of a tensor: row-major numbers, bool as 0 or 1. */
@@ -25,8 +35,8 @@ export interface NamedEngine {
 export interface RunnableModel {
   readonly prepared: PreparedModel;
   readonly io: ModelInterface;
-  /** Bytes of the ONNX file. */
-  readonly onnx: Uint8Array;
+  /** Bytes of the ONNX file, where there is one. */
+  readonly onnx?: Uint8Array;
 }
 
 export interface NamedRun {
@@ -35,25 +45,53 @@ export interface NamedRun {
   readonly trace: readonly Tensor[];
 }
 
-/** Content of the CODEC steps in step order. @throws INPUT_INVALID naming input, value and limit */
+/** Content of the CODEC steps that read calldata, in step order.
+ *  @throws INPUT_INVALID naming input, value and limit */
 export function boundInputs(model: RunnableModel, inputs: NamedTensors): Tensor[] {
   const { program } = model.prepared;
   const known = new Set(model.io.inputs.map((i) => i.name));
   for (const name of Object.keys(inputs)) {
     if (!known.has(name)) throw invalid(name, "is no input of the model", `Use ${[...known].join(", ")}.`);
   }
-  const bound = program.steps
-    .filter((s) => s.opcode === "codec")
-    .map((step) => inputTensor(model, step, inputs));
+  const bound = calldataSteps(program).map((step) => inputTensor(model, step, inputs));
   for (const entry of model.io.inputs) inputOf(entry, inputs);
   return bound;
 }
 
-/** Runs the canonical executor. @throws INPUT_INVALID naming input, value and limit */
+const calldataSteps = ({ steps }: Program): Step[] =>
+  steps.filter((step) => step.opcode === "codec" && !isClaimed(step));
+
+/** Runs the canonical executor; where the program reads the claimed output, with the one that is right.
+ *  @throws INPUT_INVALID naming input, value and limit; MODEL_READS_ITS_OUTPUT */
 export function runNamed(model: RunnableModel, inputs: NamedTensors): NamedRun {
-  const trace = executeTensors(model.prepared, boundInputs(model, inputs));
-  const last = trace.at(-1) as Tensor;
-  return { outputs: namedOutputs(model.io, last), trace };
+  const { prepared, io } = model;
+  const bound = boundInputs(model, inputs);
+  const steps = readsClaimed(prepared.program)
+    ? trace(prepared, encodeInput(prepared.program, prepared.selector, codecInput(prepared.program, bound)))
+    : executeTensors(prepared, bound);
+  return { outputs: namedOutputs(io, steps.at(-1) as Tensor), trace: steps };
+}
+
+/** What calldata say, from the tensors that they give. @throws MODEL_READS_ITS_OUTPUT where these do not tell */
+function codecInput(program: Program, bound: readonly Tensor[]): CodecInput {
+  const { inputCodec, inputSize } = program;
+  const places = calldataSteps(program).map(({ k }, i) => ({ k, tensor: bound[i] as Tensor }));
+  if (inputCodec === "raw") {
+    const bytes = new Uint8Array(inputSize);
+    for (const { k, tensor } of places) bytes.set(rawBytes(tensor.type, tensor.data), k);
+    return { codec: "raw", bytes };
+  }
+  if (inputCodec === "int16s") {
+    const int16s = new Int16Array(inputSize);
+    for (const { k, tensor } of places) int16s.set(tensor.data, k);
+    return { codec: "int16s", int16s };
+  }
+  throw new BaseError({
+    code: "MODEL_READS_ITS_OUTPUT",
+    shortMessage: `The model reads the output that a claim states, and inputs of codec ${inputCodec} do not tell what calldata they are of.`,
+    nextStep: "Run it on calldata.",
+    details: { codec: inputCodec },
+  });
 }
 
 function invalid(name: string, what: string, nextStep: string): BaseError {

@@ -4,7 +4,7 @@ import { type CodecInput, encodeInput } from "./codecs/input.ts";
 import { keccak256 } from "./commit/keccak.ts";
 import { execute } from "./executor/execute.ts";
 import type { PreparedModel } from "./executor/prepare.ts";
-import { elementBytes, elementCount, type Program } from "./program/form.ts";
+import { elementBytes, elementCount, isClaimed, type Program } from "./program/form.ts";
 
 /** Endless bytes: keccak256 of the seed and a counter. */
 class Stream {
@@ -81,7 +81,7 @@ function raw(program: Program, stream: Stream, wide: boolean): Uint8Array {
   const bytes = Uint8Array.from({ length: program.inputSize }, () => stream.byte());
   const view = new DataView(bytes.buffer);
   for (const step of program.steps) {
-    if (step.opcode !== "codec" || elementBytes(step.type) === 1) continue;
+    if (step.opcode !== "codec" || isClaimed(step) || elementBytes(step.type) === 1) continue;
     for (let i = 0; i < elementCount(step.dims); i++) {
       const at = step.k + 4 * i;
       if (step.type === "f32") view.setFloat32(at, (stream.below(4096) - 2048) / 4, true);

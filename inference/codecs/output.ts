@@ -25,7 +25,7 @@ export function encodeOutput(program: Program, tensor: Tensor): Uint8Array {
 }
 
 /** Where the elements are in return data, one after another: the first, and bytes of each. */
-function outputPlaces(program: Program): { readonly start: number; readonly size: number } {
+export function outputPlaces(program: Program): { readonly start: number; readonly size: number } {
   const { outputCodec } = program;
   const size = { words: 32, int16s: 2, raw: elementBytes(lastStep(program).type) }[outputCodec];
   return { start: outputCodec === "words" ? 0 : 64, size };

@@ -2,6 +2,7 @@
 import {
   DOT_VARIANTS,
   isActivationDot,
+  isPlanesDot,
   lastDim,
   rowCount,
   type TensorType,
@@ -12,6 +13,7 @@ import { type ChannelParameters, unpackDot } from "../program/weights.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
 import { NotEmittable } from "./not-emittable.ts";
 import { type Place, reshaped } from "./place.ts";
+import { planesDot } from "./planes.ts";
 import { biases, isBinary32Rule, parametersOf, requantized, scalesOf } from "./requantize.ts";
 
 export function dot(place: Place): Value {
@@ -25,6 +27,11 @@ export function dot(place: Place): Value {
   const [groups, m] = [step.k, rowCount(step.dims)];
   const bytes = unpackDot(model.weights[weightIndex(step.b)] as Uint8Array, n, k);
   const form = formOf(DOT_VARIANTS[step.variant] as (typeof DOT_VARIANTS)[number], channels, bytes, k);
+  if (isPlanesDot(step)) {
+    const each = graph.constant("uint8", [groups, k, n / groups], transposed(bytes, groups, n / groups, k));
+    const offsets = zeroPoints(graph, channels, [groups, 1, n / groups]);
+    return planesDot(place, channels, (rows) => integerProduct(graph, rows, each, offsets));
+  }
   const source = value(step.a);
   const from = shape(step.a).dims;
   if (groups === 1) {

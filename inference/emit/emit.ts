@@ -1,4 +1,5 @@
 import {
+  isClaimed,
   isStep,
   type Model,
   type Operand,
@@ -29,7 +30,7 @@ export interface EmitOptions {
 
 /** Writes a program as ONNX. 1-byte tensors are uint8 in stored form, s32 is int32, f32 float.
  *  Equal to the canonical executor on every program that import accepts; deterministic.
- *  @returns why not, for weights that no import accepts */
+ *  @returns why not, for weights that no import accepts, or a program that reads the claimed output */
 export function emit(
   model: Model,
   { trace = false }: EmitOptions = {},
@@ -55,6 +56,7 @@ export function emit(
     isStep(operand) ? (values[operand] as Value) : constantOf(operand);
   const inputs: number[] = [];
   for (const [i, step] of program.steps.entries()) {
+    if (isClaimed(step)) return { refused: `step ${i} (codec claimed): one pass does not find the output` };
     if (step.opcode === "codec") {
       inputs.push(i);
       values.push(graph.input(`s${i}`, elementTypeOf(step.type), step.dims));

@@ -10,6 +10,7 @@ import {
   DOT_VARIANTS,
   elementCount,
   FLOAT_VARIANTS,
+  isPlanes,
   isRatio,
   LOOKUP_VARIANTS,
   lastDim,
@@ -24,6 +25,7 @@ import { type ChannelParameters, unpackLookup } from "../program/weights.ts";
 import { dot } from "./dot.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
 import { numbers, type Place, reshaped } from "./place.ts";
+import { planes } from "./planes.ts";
 import { ratio } from "./ratio.ts";
 import { biases, parametersOf, requantized, shifted } from "./requantize.ts";
 
@@ -39,7 +41,8 @@ const EMITTERS: Readonly<Record<Exclude<Opcode, "codec">, (place: Place) => Valu
   rescale(place) {
     if (isRatio(place.step)) return ratio(place);
     const { acc, channels } = channelSums(place);
-    return place.graph.cast(shifted(place.graph, acc, channels), "int32");
+    const rescaled = place.graph.cast(shifted(place.graph, acc, channels), "int32");
+    return isPlanes(place.step) ? planes(place, rescaled) : rescaled;
   },
   table: ({ graph, step, value }) =>
     graph.node("Gather", [value(step.b), graph.cast(value(step.a), "int32")]),

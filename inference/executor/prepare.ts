@@ -1,9 +1,11 @@
+import { fillClaimedTensor } from "../codecs/claimed.ts";
 import { type CodecInput, decodeInput, fillInputTensor } from "../codecs/input.ts";
 import { TokenCache } from "../codecs/text.ts";
 import { OPCODE_FORMS } from "../opcodes/generated/index.ts";
 import type { Kernel, OpcodeForm, PreparedOperand } from "../opcodes/opcode.ts";
 import {
   elementCount,
+  isClaimed,
   isStep,
   isWeight,
   type Model,
@@ -19,6 +21,7 @@ import {
 import { assertTensor, fromStoredBytes, newData } from "../program/tensor.ts";
 import { assertValid } from "../program/validate.ts";
 import { assertWeightLengths } from "../program/weights.ts";
+import { planRows, type RowPlan } from "./rows/plan.ts";
 
 /** A model with decoded weights, one kernel a step and the memory of one run. Runs never overlap: each run
  *  overwrites the tensors of the one before. */
@@ -27,21 +30,33 @@ export interface PreparedModel {
   readonly program: Program;
   /** The 4 bytes that calldata starts with. */
   readonly selector: Uint8Array;
-  /** Computes every step from decoded calldata; the tensors are valid until the next run. */
-  run(input: CodecInput): readonly Tensor[];
+  /** Computes every step from decoded calldata; the tensors are valid until the next run.
+   *  @param claimed return data that steps of codec claimed read
+   *  @throws BaseError CLAIMED_OUTPUT_LENGTH where such a step has none, or none of the model's length */
+  run(input: CodecInput, claimed?: Uint8Array): readonly Tensor[];
   /** The same from the content of the CODEC steps, in step order.
    *  @throws BaseError TENSOR_MISMATCH when one has another type or shape than its step */
   runTensors(inputs: readonly Tensor[]): readonly Tensor[];
-  /** Content of the CODEC steps in step order, in memory of their own. */
-  inputTensors(input: CodecInput): Tensor[];
+  /** Content of the CODEC steps in step order, in memory of their own.
+   *  @param claimed and errors: as for `run` */
+  inputTensors(input: CodecInput, claimed?: Uint8Array): Tensor[];
   /** Decodes calldata, see `decodeInput`. */
   decode(calldata: Uint8Array): CodecInput;
+  /** How a program that reads the claimed output is computed row by row; undefined: it does not, or is not proven to be
+   *  causal. Made at the first call. */
+  rowPlan(): RowPlan | undefined;
+  /** Computes what a further row of the output, when it is known, gives, in the tensors of the last run.
+   *  @param claimed return data whose rows below `stage` are right */
+  runStage(plan: RowPlan, stage: number, claimed: Uint8Array): readonly Tensor[];
   /** One step on any content of its operands, in the order a, b, c; PLAIN weights are taken from the model.
    *  @returns the step's tensor, in memory of its own */
   runStep(step: number, operands: readonly (Tensor | undefined)[]): Tensor;
   /** Content of a PLAIN weight operand. */
   constant(operand: Operand): TensorData;
 }
+
+type Data = TensorData | undefined;
+const NOTHING = new Uint8Array(0);
 
 export type OpcodeForms = Readonly<Record<Opcode, OpcodeForm>>;
 
@@ -68,6 +83,7 @@ class Prepared implements PreparedModel {
   readonly #kernels: readonly Kernel[];
   readonly #caches: readonly (TokenCache | undefined)[];
   readonly #tensors: readonly Tensor[];
+  #plan: { readonly rows: RowPlan | undefined } | undefined;
 
   constructor(model: Model, selector: Uint8Array, forms: OpcodeForms) {
     this.model = model;
@@ -97,7 +113,7 @@ class Prepared implements PreparedModel {
   }
 
   #cacheOf(step: Step): TokenCache | undefined {
-    if (step.opcode !== "codec" || this.program.inputCodec !== "text") return undefined;
+    if (step.opcode !== "codec" || isClaimed(step) || this.program.inputCodec !== "text") return undefined;
     const [tokens, width] = step.dims as [number, number];
     return new TokenCache({ tokens, grams: width - 1, rows: step.k });
   }
@@ -107,11 +123,25 @@ class Prepared implements PreparedModel {
     return operand === NONE ? undefined : this.#constants.get(weightIndex(operand));
   }
 
-  #compute(i: number, tensors: readonly Tensor[]): void {
+  #operandData(i: number, tensors: readonly Tensor[]): [a: Data, b: Data, c: Data] {
     const { a, b, c } = this.program.steps[i] as Step;
-    const kernel = this.#kernels[i] as Kernel;
-    const out = (tensors[i] as Tensor).data;
-    kernel(out, this.#dataOf(a, tensors), this.#dataOf(b, tensors), this.#dataOf(c, tensors));
+    return [this.#dataOf(a, tensors), this.#dataOf(b, tensors), this.#dataOf(c, tensors)];
+  }
+
+  #compute(i: number, tensors: readonly Tensor[]): void {
+    (this.#kernels[i] as Kernel)((tensors[i] as Tensor).data, ...this.#operandData(i, tensors));
+  }
+
+  rowPlan(): RowPlan | undefined {
+    this.#plan ??= { rows: planRows(this.model, (step) => this.#operandsOf(step)) };
+    return this.#plan.rows;
+  }
+
+  runStage(plan: RowPlan, stage: number, claimed: Uint8Array): readonly Tensor[] {
+    for (const [i, step] of this.program.steps.entries())
+      if (isClaimed(step)) fillClaimedTensor(this.program, step, claimed, (this.#tensors[i] as Tensor).data);
+    plan.compute(stage, this.#tensors, (i) => this.#operandData(i, this.#tensors));
+    return this.#tensors;
   }
 
   decode(calldata: Uint8Array): CodecInput {
@@ -122,19 +152,25 @@ class Prepared implements PreparedModel {
     return this.#constants.get(weightIndex(operand)) as TensorData;
   }
 
-  inputTensors(input: CodecInput): Tensor[] {
+  #fill(i: number, input: CodecInput, claimed: Uint8Array, out: TensorData): void {
+    const step = this.program.steps[i] as Step;
+    if (isClaimed(step)) fillClaimedTensor(this.program, step, claimed, out);
+    else fillInputTensor(step, input, out, this.#caches[i]);
+  }
+
+  inputTensors(input: CodecInput, claimed = NOTHING): Tensor[] {
     return this.program.steps.flatMap((step, i) => {
       if (step.opcode !== "codec") return [];
       const data = newData(step.type, elementCount(step.dims));
-      fillInputTensor(step, input, data, this.#caches[i]);
+      this.#fill(i, input, claimed, data);
       return [{ type: step.type, dims: step.dims, data }];
     });
   }
 
-  run(input: CodecInput): readonly Tensor[] {
+  run(input: CodecInput, claimed = NOTHING): readonly Tensor[] {
     for (const [i, step] of this.program.steps.entries()) {
       if (step.opcode !== "codec") this.#compute(i, this.#tensors);
-      else fillInputTensor(step, input, (this.#tensors[i] as Tensor).data, this.#caches[i]);
+      else this.#fill(i, input, claimed, (this.#tensors[i] as Tensor).data);
     }
     return this.#tensors;
   }

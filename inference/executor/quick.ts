@@ -1,9 +1,11 @@
 /** Which programs the canonical executor itself computes the soonest. */
-import { elementCount, lastDim, operandDims, type Program } from "../program/form.ts";
+import { elementCount, lastDim, operandDims, type Program, readsClaimed } from "../program/form.ts";
 
 /** Elements that the executor computes in the time that tensors take to a child process and back, some 0.2 ms. All
  *  shipped models have fewer: docs/BENCHMARKS.md, "Canonical executor beside onnxruntime". */
 const MOST_ELEMENTS = 65_536;
+/** Runs that find the output of a causal program: on zero bytes, row by row, and the one that shows it. */
+const RUNS_BY_ROWS = 3;
 /** Products of a DOT step that take as long as another element. */
 const PRODUCTS_AN_ELEMENT = 16;
 
@@ -16,10 +18,14 @@ export const runsLike = (program: Program, most: number): number =>
   Math.max(1, Math.min(most, Math.floor((most * MOST_ELEMENTS) / elementsOf(program))));
 
 function elementsOf(program: Program): number {
-  return program.steps.reduce((sum, { opcode, dims, b }) => {
-    const count = elementCount(dims);
-    if (opcode !== "dot") return sum + count;
-    const products = count * lastDim(operandDims(program, b));
-    return sum + count + products / PRODUCTS_AN_ELEMENT;
-  }, 0);
+  const runs = readsClaimed(program) ? RUNS_BY_ROWS : 1;
+  return (
+    runs *
+    program.steps.reduce((sum, { opcode, dims, b }) => {
+      const count = elementCount(dims);
+      if (opcode !== "dot") return sum + count;
+      const products = count * lastDim(operandDims(program, b));
+      return sum + count + products / PRODUCTS_AN_ELEMENT;
+    }, 0)
+  );
 }

@@ -23,6 +23,7 @@ export const MODEL_FILES = [
   "README.md",
   "eval.json",
   "model.onnx",
+  "recipe.json",
   "program.bin",
   "weights.bin",
   "verification-key.bin",
@@ -32,8 +33,11 @@ export const KEY_FILE = "verification-key.bin";
 
 /** Who can forge proofs of a key: nobody, if one contributor of its ceremony was honest; whoever knows its seed. */
 export const KEY_ORIGINS = ["ceremony", "development"] as const;
-/** Files without which there is no model. */
-export const REQUIRED_FILES = ["model.onnx", "program.bin", "weights.bin"] as const;
+/** What a program was made from, one of them: the ONNX file of an import, or the recipe of a derivation. */
+export const SOURCE_FILES = ["model.onnx", "recipe.json"] as const;
+export type SourceFile = (typeof SOURCE_FILES)[number];
+/** Files besides, without which there is no model. */
+export const REQUIRED_FILES = ["program.bin", "weights.bin"] as const;
 
 export interface FileEntry {
   readonly sha256: string;
@@ -71,6 +75,8 @@ export interface AssaySection {
   readonly files: Readonly<Record<string, FileEntry>>;
   readonly inputs: readonly ValueEntry[];
   readonly outputs: readonly ValueEntry[];
+  /** The input of the graph that is the claimed output. */
+  readonly claimed?: Pick<ValueEntry, "name" | "type" | "dims">;
   /** How people read the output; no id depends on it. */
   readonly meaning?: Meaning;
   readonly import: {
@@ -151,7 +157,15 @@ export function checkAssay(check: Checker, value: unknown, path: string): void {
   const windows = check.object(section.windowSeconds, `${path}.windowSeconds`);
   for (const key of ["default", "local"]) positive(windows, key, `${path}.windowSeconds`);
   checkFiles(check, section.files, `${path}.files`);
-  for (const key of ["inputs", "outputs"]) checkValues(check, section[key], `${path}.${key}`);
+  for (const key of ["inputs", "outputs"]) {
+    check.array(section[key], `${path}.${key}`)?.forEach((entry, i) => {
+      const at = `${path}.${key}[${i}]`;
+      const { offset } = checkValue(check, entry, at) ?? { offset: 0 };
+      if (!Number.isSafeInteger(offset) || (offset as number) < 0)
+        check.error(`${at}.offset`, "must be a whole number");
+    });
+  }
+  if (section.claimed !== undefined) checkValue(check, section.claimed, `${path}.claimed`);
   checkNumbers(check, section.inputs, codec?.input, `${path}.inputs`);
   checkMeaning(check, section, path);
   check.array(section.selfTest, `${path}.selfTest`)?.forEach((entry, i) => {
@@ -177,6 +191,9 @@ function checkFiles(check: Checker, value: unknown, path: string): void {
   if (files === undefined) return;
   for (const name of REQUIRED_FILES)
     if (files[name] === undefined) check.error(`${path}["${name}"]`, "is missing");
+  const sources = SOURCE_FILES.filter((name) => files[name] !== undefined);
+  if (sources.length !== 1)
+    check.error(path, `must name ${SOURCE_FILES.join(" or ")}, names ${sources.join(" and ") || "neither"}`);
   for (const [name, entry] of Object.entries(files)) {
     const at = `${path}[${quoted(name)}]`;
     if (!(MODEL_FILES as readonly string[]).includes(name))
@@ -191,19 +208,15 @@ function checkFiles(check: Checker, value: unknown, path: string): void {
   }
 }
 
-function checkValues(check: Checker, value: unknown, path: string): void {
-  check.array(value, path)?.forEach((entry, i) => {
-    const at = `${path}[${i}]`;
-    const object = check.object(entry, at);
-    if (object === undefined) return;
-    check.text(object.name, `${at}.name`);
-    check.text(object.type, `${at}.type`);
-    const dims = check.array(object.dims, `${at}.dims`);
-    if (dims?.some((d) => !Number.isSafeInteger(d) || (d as number) < 1))
-      check.error(`${at}.dims`, "must be numbers >= 1");
-    const labels = object.labels === undefined ? [] : check.array(object.labels, `${at}.labels`);
-    if (labels?.some((label) => typeof label !== "string")) check.error(`${at}.labels`, "must be texts");
-    if (!Number.isSafeInteger(object.offset) || (object.offset as number) < 0)
-      check.error(`${at}.offset`, "must be a whole number");
-  });
+function checkValue(check: Checker, value: unknown, path: string): Record<string, unknown> | undefined {
+  const entry = check.object(value, path);
+  if (entry === undefined) return undefined;
+  check.text(entry.name, `${path}.name`);
+  check.text(entry.type, `${path}.type`);
+  const dims = check.array(entry.dims, `${path}.dims`);
+  if (dims?.some((d) => !Number.isSafeInteger(d) || (d as number) < 1))
+    check.error(`${path}.dims`, "must be numbers >= 1");
+  const labels = entry.labels === undefined ? [] : check.array(entry.labels, `${path}.labels`);
+  if (labels?.some((label) => typeof label !== "string")) check.error(`${path}.labels`, "must be texts");
+  return entry;
 }

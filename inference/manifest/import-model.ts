@@ -38,5 +38,5 @@ export function importModel(source: ImportSource, sha256: Sha256): ImportResult 
   const words = elementCount(lastStep(program).dims);
   const described = tool ?? defaultTool(name, program.inputCodec, program.outputCodec, words);
   const offered = lanes === undefined ? described : { ...described, lanes };
-  return { imported, written: writeModel(onnx, imported, offered, companions, sha256) };
+  return { imported, written: writeModel(["model.onnx", onnx], imported, offered, companions, sha256) };
 }

@@ -2,10 +2,10 @@
 import { concatBytes, equalBytes, toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import { INPUT_TYPES } from "../codecs/input.ts";
-import { elementCount, type Model, type Program } from "../program/form.ts";
+import { elementCount, isClaimed, type Model, type Program, readsClaimed } from "../program/form.ts";
 import { lastStep, weightBytes } from "../program/shape.ts";
 import { type AbiFunction, selectorOf, signatureOf } from "./abi.ts";
-import { type Manifest, MODEL_FILES } from "./assay.ts";
+import { type AssaySection, type Lane, type Manifest, MODEL_FILES } from "./assay.ts";
 import { cidOf, type Sha256 } from "./cid.ts";
 import { isProofManifest, type ProofManifest } from "./proof-model.ts";
 import { tar } from "./tar.ts";
@@ -69,6 +69,30 @@ export function splitWeights(program: Program, bytes: Uint8Array): Uint8Array[] 
     end += length;
     return bytes.slice(end - length, end);
   });
+}
+
+/** A program that reads the claimed output is run by no interpreter and proven by no circuit.
+ *  @throws LANE_UNAVAILABLE naming the lane and the step */
+export function checkLanes(program: Program, lanes: readonly Lane[]): void {
+  const step = program.steps.findIndex(isClaimed);
+  const strange = lanes.find((lane) => lane !== "BOND");
+  if (step === -1 || strange === undefined) return;
+  throw new BaseError({
+    code: "LANE_UNAVAILABLE",
+    shortMessage: `Step ${step} reads the claimed output, which the lane ${strange} does not have: the model has BOND alone.`,
+    nextStep: `Take "${strange}" out of the lanes: that makes another model.`,
+    details: { step, lane: strange, limit: "BOND" },
+  });
+}
+
+/** The manifest names an input of the graph as the claimed output where the program reads one, and only there.
+ *  @throws MODEL_MISMATCH */
+export function checkClaimed(program: Program, claimed: AssaySection["claimed"]): void {
+  mustEqual(
+    "the number of elements that are read from the claimed output",
+    claimed === undefined ? 0 : elementCount(claimed.dims),
+    readsClaimed(program) ? elementCount(lastStep(program).dims) : 0,
+  );
 }
 
 /** The function that calldata calls fits the codecs. */

@@ -27,6 +27,7 @@ export interface ToolDescription extends Omit<Manifest, "container_image" | "ass
     readonly inputTypes?: Readonly<Record<string, string>>;
     readonly quantizedInputs?: boolean;
     readonly keep?: readonly string[];
+    readonly claimed?: string;
   };
   /** Default: BOND. */
   readonly lanes?: readonly Lane[];
@@ -49,6 +50,7 @@ const IMPORT_KEYS: readonly string[] = [
   "inputTypes",
   "quantizedInputs",
   "keep",
+  "claimed",
 ];
 export const DEFAULT_WINDOWS = { default: 3600, local: 60 } as const;
 
@@ -74,6 +76,8 @@ export function toolFaults(tool: ToolDescription): string[] {
   if (keep !== undefined && !(Array.isArray(keep) && keep.every((name) => typeof name === "string"))) {
     faults.push("$.import.keep: must be a list of outputs' names");
   }
+  if (tool.import?.claimed !== undefined && typeof tool.import.claimed !== "string")
+    faults.push("$.import.claimed: must be an input's name");
   for (const lane of tool.lanes ?? [])
     if (!LANES.includes(lane)) faults.push(`$.lanes: must be of ${LANES.join(", ")}`);
   return faults;

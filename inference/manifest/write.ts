@@ -1,4 +1,4 @@
-/** Makes a model's folder from its ONNX file and its description. */
+/** Makes a model's folder from its program, what that was made from, and its description. */
 
 import { toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
@@ -16,11 +16,12 @@ import {
   type Lane,
   laneBits,
   type Manifest,
+  type SourceFile,
   type ValueEntry,
 } from "./assay.ts";
 import type { Sha256 } from "./cid.ts";
 import { readJsonFile } from "./json-file.ts";
-import { checkedManifest, checkFunction, imageOf, joinWeights } from "./model-files.ts";
+import { checkedManifest, checkFunction, checkLanes, imageOf, joinWeights } from "./model-files.ts";
 import { quoted } from "./problems.ts";
 import { DEFAULT_LANES, DEFAULT_WINDOWS, type ToolDescription } from "./tool.ts";
 
@@ -33,21 +34,26 @@ export interface WrittenModel {
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
-/** @param extra eval.json and README.md, where there are any
- *  @throws MANIFEST_INVALID, MODEL_MISMATCH when the description's function does not fit the codecs */
+/** What `writeModel` reads of an import, or of a derivation. */
+export type MadeModel = Pick<ImportedModel, "model" | "io" | "requantizations" | "products" | "arithmetic">;
+
+/** @param source what the program was made from
+ *  @param extra eval.json and README.md, where there are any
+ *  @throws MANIFEST_INVALID, MODEL_MISMATCH when the description's function does not fit the codecs; LANE_UNAVAILABLE */
 export function writeModel(
-  onnx: Uint8Array,
-  imported: ImportedModel,
+  source: readonly [name: SourceFile, content: Uint8Array],
+  made: MadeModel,
   tool: ToolDescription,
   extra: ReadonlyMap<string, Uint8Array>,
   sha256: Sha256,
 ): WrittenModel {
-  const { model, io, requantizations, products, arithmetic } = imported;
+  const { model, io, requantizations, products, arithmetic } = made;
   const lanes = tool.lanes ?? DEFAULT_LANES;
+  checkLanes(model.program, lanes);
   const key = keyOf(lanes, extra);
   const files = new Map([
     ...[...extra].filter(([name]) => name !== KEY_FILE || key !== undefined),
-    ["model.onnx", onnx] as const,
+    source,
     ["program.bin", encodeProgram(model.program)] as const,
     ["weights.bin", joinWeights(model)] as const,
   ]);
@@ -82,6 +88,7 @@ export function writeModel(
     ),
     inputs: withNumbers(io.inputs, tool.numbers),
     outputs: io.outputs,
+    ...(io.claimed === undefined ? {} : { claimed: io.claimed }),
     ...(tool.meaning === undefined ? {} : { meaning: tool.meaning }),
     import: {
       steps: model.program.steps.length,

@@ -15,10 +15,13 @@ export class Budget {
   private work = 0;
   private weightBytes = 0;
 
+  /** @param mostWork units */
+  constructor(private readonly mostWork = MOST_WORK) {}
+
   /** To be called before the work. @param units see above @throws IMPORT_TOO_LARGE */
   spend(units: number): void {
     this.work += units;
-    if (!(this.work <= MOST_WORK)) throw tooLarge("units of work", MOST_WORK);
+    if (!(this.work <= this.mostWork)) throw tooLarge("units of work", this.mostWork);
   }
 
   /** @throws IMPORT_TOO_LARGE */

@@ -14,7 +14,7 @@ import {
   type Model,
   NONE,
   type Operand,
-  type Program,
+  type OutputCodec,
   type Step,
   type TensorData,
   type TensorType,
@@ -59,7 +59,6 @@ export class ProgramBuilder {
   /** ONNX node of each step. */
   readonly nodes: string[] = [];
   readonly analysis: IntervalAnalysis;
-  readonly budget = new Budget();
   /** Name that the next steps carry. */
   node = "";
   private readonly descriptors: WeightDescriptor[] = [];
@@ -69,11 +68,13 @@ export class ProgramBuilder {
   constructor(
     readonly inputCodec: InputCodec,
     readonly inputSize: number,
+    outputCodec: OutputCodec = "words",
+    readonly budget = new Budget(),
   ) {
-    this.analysis = new IntervalAnalysis(this.model("words"));
+    this.analysis = new IntervalAnalysis(this.model(outputCodec));
   }
 
-  model(outputCodec: Program["outputCodec"]): Model {
+  model(outputCodec: OutputCodec): Model {
     const { inputCodec, inputSize } = this;
     const program = { inputCodec, outputCodec, inputSize, weights: this.descriptors, steps: this.steps };
     return { program, weights: this.bytes };
@@ -167,12 +168,13 @@ export class ProgramBuilder {
     groups: number,
     rows: readonly number[],
     weights: { readonly descriptor: WeightDescriptor; readonly bytes: Uint8Array },
+    form: "s32" | "planes" = "s32",
   ): { low: Float64Array; high: Float64Array } {
     const n = weights.descriptor.dims[0] as number;
     const step: Step = {
       ...EMPTY,
       opcode: "dot",
-      variant: variantCode("dot", "s32"),
+      variant: variantCode("dot", form),
       type: "s32",
       dims: [...rows, n],
       a,
@@ -183,6 +185,10 @@ export class ProgramBuilder {
 
   codec(type: TensorType, dims: readonly number[], k: number): Operand {
     return this.push({ opcode: "codec", variant: INPUT_CODEC_CODES[this.inputCodec], type, dims, k });
+  }
+
+  claimed(type: TensorType, dims: readonly number[]): Operand {
+    return this.push({ opcode: "codec", variant: variantCode("codec", "claimed"), type, dims });
   }
 
   move(
@@ -245,6 +251,21 @@ export class ProgramBuilder {
   rescale(a: Operand, channels: readonly ChannelParameters[]): Operand {
     const b = this.weight({ layout: "channel", type: "u8", dims: [channels.length] }, packChannel(channels));
     return this.push({ opcode: "rescale", variant: 0, type: "s32", dims: this.shape(a).dims, a, b });
+  }
+
+  /** Numbers of 16 bits, 0 to 65,535, as planes of bytes.
+   *  @param channels one, or one for each index of the last axis */
+  planes(a: Operand, channels: readonly ChannelParameters[]): Operand {
+    const b = this.weight({ layout: "channel", type: "u8", dims: [channels.length] }, packChannel(channels));
+    const { dims } = this.shape(a);
+    return this.push({
+      opcode: "rescale",
+      variant: variantCode("rescale", "planes"),
+      type: "u8",
+      dims: [...dims.slice(0, -1), 2 * lastDim(dims)],
+      a,
+      b,
+    });
   }
 
   /** `⌊√(Σx² + addend)⌋` of each row. @param addend u32 */

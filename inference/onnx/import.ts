@@ -5,6 +5,14 @@ import { describeProfileProblem, type ProfileReport, proveProfile } from "../pro
 import type { InputCodec, Model, OutputCodec } from "../program/form.ts";
 import { assertValid } from "../program/validate.ts";
 import { ProgramBuilder } from "./builder.ts";
+import {
+  type ClaimedInput,
+  claimedOutput,
+  emitClaimed,
+  outputAsClaimed,
+  requireRead,
+  withoutClaimed,
+} from "./claimed.ts";
 import { count, type OnnxGraph, type OnnxNode } from "./graph.ts";
 import { type RetypedGraph, retyped } from "./input-types.ts";
 import { type BoundInput, bindInputs, emitInputs } from "./inputs.ts";
@@ -43,12 +51,16 @@ export interface ImportSettings {
   readonly quantizedInputs?: boolean;
   /** Outputs of the graph that the model has, in the graph's order; default all. */
   readonly keep?: readonly string[];
+  /** The graph's input that is the claimed output; default: calldata gives all of them. */
+  readonly claimed?: string;
 }
 
 /** Inputs and outputs of the ONNX file and where they are in calldata and in the last tensor. */
 export interface ModelInterface {
   readonly inputs: readonly BoundInput[];
   readonly outputs: readonly BoundOutput[];
+  /** The graph's input that is the claimed output. */
+  readonly claimed?: ClaimedInput;
 }
 
 export interface ImportedModel {
@@ -67,7 +79,8 @@ export interface ImportedModel {
 }
 
 /** @throws ONNX_* for a file that cannot be read, IMPORT_REFUSED listing every node that cannot be lowered,
- *  IMPORT_CODEC and IMPORT_OUTPUT for inputs and outputs that a codec cannot hold, PROFILE_UNPROVEN */
+ *  IMPORT_CODEC and IMPORT_OUTPUT for inputs and outputs that a codec cannot hold, IMPORT_CLAIMED for a claimed output
+ *  that no output is equal to, PROFILE_UNPROVEN, CAUSALITY_UNPROVEN */
 export function importOnnx(bytes: Uint8Array, settings: ImportSettings = {}): ImportedModel {
   const read = withNormalizations(
     readOnnx(bytes, settings.dims === undefined ? {} : { dims: settings.dims }),
@@ -76,15 +89,18 @@ export function importOnnx(bytes: Uint8Array, settings: ImportSettings = {}): Im
   return importGraph(retyped(keeping(read, settings.keep), { types, quantized }), settings);
 }
 
-function importGraph({ graph, held, notes }: RetypedGraph, settings: ImportSettings): ImportedModel {
+function importGraph({ graph: whole, held, notes }: RetypedGraph, settings: ImportSettings): ImportedModel {
   const { codec = "raw", nudge = false, products = "auto", arithmetic = "float32" } = settings;
+  const { graph, claimed } = withoutClaimed(whole, settings.claimed);
   const limits: BaseError[] = [];
   const binding = attempt(limits, () => bindInputs(graph, codec, settings.textBytes ?? 1024, held));
-  const builder = new ProgramBuilder(codec, binding?.size ?? 1);
+  const asked = settings.output ?? claimedOutput(codec, claimed);
+  const builder = new ProgramBuilder(codec, binding?.size ?? 1, asked);
   const ctx = new Lowering(graph, builder, { nudge, products, arithmetic }, emitProduct);
   const standIns = new StandIns(ctx);
   if (binding === undefined) for (const input of graph.inputs) standIns.set(input.name, input);
   else for (const [name, value] of emitInputs(builder, binding)) ctx.set(name, value);
+  if (claimed !== undefined) ctx.set(claimed.name, emitClaimed(builder, claimed, held.get(claimed.name)));
   const { problems, unseen } = lowerNodes(ctx, graph, standIns);
   attempt(limits, () => checkOutputs(ctx, graph));
   const [limit] = limits;
@@ -103,9 +119,11 @@ function importGraph({ graph, held, notes }: RetypedGraph, settings: ImportSetti
   const values = graph.outputs.map((o) => ctx.get(o.name));
   const elements = values.reduce((sum, value) => sum + count(dimsOf(value)), 0);
   const isFloat = (first?.type ?? typeOf(values[0] as Value)) === "float32";
-  const output = settings.output ?? defaultOutput(codec, isFloat ? "f32" : "s32", elements);
+  const output = asked ?? defaultOutput(codec, isFloat ? "f32" : "s32", elements);
   const { operand, outputs } = guarded(graph, "outputs", () => emitOutputs(ctx, graph, output));
-  const { model, nodes } = pruned(builder.model(output), operand, builder.nodes);
+  const last = claimed === undefined ? operand : outputAsClaimed(ctx, operand, claimed);
+  const { model, nodes } = pruned(builder.model(output), last, builder.nodes);
+  if (claimed !== undefined) requireRead(model.program, claimed);
   assertValid(model.program);
   const profile = proveProfile(model, nodes);
   const used = new Set(nodes);
@@ -116,7 +134,7 @@ function importGraph({ graph, held, notes }: RetypedGraph, settings: ImportSetti
   ];
   const requantizations = ctx.requantizations.filter((r) => used.has(r.node));
   const trees = ctx.trees.filter((r) => used.has(r.node));
-  const io = { inputs: binding.inputs, outputs };
+  const io = { inputs: binding.inputs, outputs, ...(claimed === undefined ? {} : { claimed }) };
   return { model, io, nodes, requantizations, trees, notes: all, profile, products, arithmetic };
 }
 

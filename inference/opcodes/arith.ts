@@ -2,6 +2,7 @@ import { INTEGERS, type StepCheck } from "../program/check.ts";
 import { ARITH_VARIANTS, elementCount, type TensorData } from "../program/form.ts";
 import { integerReader, readBroadcast } from "./broadcast.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
+import { broadcastRow } from "./row-parts.ts";
 import { saturateInto } from "./saturate.ts";
 
 type Variant = (typeof ARITH_VARIANTS)[number];
@@ -9,6 +10,7 @@ type Variant = (typeof ARITH_VARIANTS)[number];
 /** ARITH: integer add, sub, mul, min, max, div, compare, cast, under broadcast. Source: docs/EXACT.md, section 3. */
 export const arith: OpcodeForm = {
   rules,
+  rowPart: broadcastRow,
   prepare(step, [left, right]) {
     const variant = ARITH_VARIANTS[step.variant] as Variant;
     const readA = integerReader(step.dims, left as PreparedOperand);

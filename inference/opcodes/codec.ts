@@ -1,8 +1,8 @@
 import { BaseError } from "../../base/errors.ts";
 import { MAX_WHOLE_HEIGHT, type StepCheck } from "../program/check.ts";
-import { INPUT_CODEC_CODES } from "../program/codes.ts";
-import { elementBytes, elementCount } from "../program/form.ts";
-import { tensorShape } from "../program/shape.ts";
+import { INPUT_CODEC_CODES, OPCODE_TABLE } from "../program/codes.ts";
+import { elementBytes, elementCount, isClaimed } from "../program/form.ts";
+import { lastStep, tensorShape } from "../program/shape.ts";
 import type { OpcodeForm } from "./opcode.ts";
 
 /** Of a text: tokens, ids of a token, rows of the table that they name. */
@@ -10,10 +10,12 @@ const MAX_TOKENS = 64;
 const MAX_TOKEN_IDS = 16;
 const MAX_TABLE_ROWS = 2 ** 24;
 
-/** CODEC: calldata → tensor. Its content comes from the decoded calldata (inference/codecs/), not from operands,
- *  and it is judged whole. */
+/** CODEC: calldata, or the claimed output → tensor. Its content comes from these bytes (inference/codecs/), not from
+ *  operands, and it is judged whole. */
 export const codec: OpcodeForm = {
   rules,
+  // The claimed output, and calldata, are read whole.
+  rowPart: undefined,
   prepare: () => () => judgedWhole(),
   reads: () => judgedWhole(),
 };
@@ -22,10 +24,15 @@ function rules(check: StepCheck): void {
   const { step, program } = check;
   const { inputCodec, inputSize } = program;
   check.none("a", "b", "c");
-  const code = INPUT_CODEC_CODES[inputCodec];
-  check.must(step.variant === code, "variant", step.variant, `${code} (${inputCodec}, as in the header)`);
   const { height } = tensorShape(step.type, step.dims);
   check.must(height <= MAX_WHOLE_HEIGHT, "leaves", `2^${height}`, `<= 2^${MAX_WHOLE_HEIGHT}`);
+  if (isClaimed(step)) {
+    claimedRules(check);
+    return;
+  }
+  const code = INPUT_CODEC_CODES[inputCodec];
+  const limit = `${code} (${inputCodec}, as in the header) or ${OPCODE_TABLE.codec.variants.claimed} (claimed)`;
+  check.must(step.variant === code, "variant", step.variant, limit);
   const dims = `[${step.dims.join(", ")}]`;
   const count = elementCount(step.dims);
   const end = step.k + count * (inputCodec === "raw" ? elementBytes(step.type) : 1);
@@ -59,10 +66,21 @@ function rules(check: StepCheck): void {
   }
 }
 
+/** It is the last step's tensor, of numbers that every codec keeps apart: no bytes of bool or bits of f32. */
+function claimedRules(check: StepCheck): void {
+  const { type, dims } = lastStep(check.program);
+  check.type("u8", "s8", "s32");
+  check.must(check.step.type === type, "type", check.step.type, `${type}, as the last step's`);
+  const [own, last] = [check.step.dims, dims].map((list) => `[${list.join(", ")}]`);
+  check.must(own === last, "dims", own, `${last}, as the last step's`);
+  check.noAttribute();
+}
+
 function judgedWhole(): never {
   throw new BaseError({
     code: "CODEC_HAS_NO_OPERANDS",
-    shortMessage: "A codec step is computed from calldata and judged whole, not element by element.",
+    shortMessage:
+      "A codec step is computed from calldata or a claimed output and judged whole, not element by element.",
     nextStep: "Use inputTensors for its content and convictCodec for its judgement.",
   });
 }

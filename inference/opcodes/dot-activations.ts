@@ -1,7 +1,8 @@
 import { BYTE_TYPES, MAX_ACTIVATIONS_LENGTH, type StepCheck } from "../program/check.ts";
 import { lastDim, rowCount, type Step, type TensorType } from "../program/form.ts";
-import type { Kernel, PreparedOperand, Read } from "./opcode.ts";
+import type { Kernel, PreparedOperand, Read, RowPart } from "./opcode.ts";
 import type { ProductsOf } from "./products.ts";
+import { rowsOf } from "./row-parts.ts";
 
 /** DOT activations: rows of a times rows of b, both computed; k rows of a share one matrix of N rows of b. Sums of at
  *  most 1,024 products of two bytes never leave s32. Source: docs/EXACT.md, section 3. */
@@ -44,6 +45,14 @@ function sumRows(sums: Int32Array, matrix: Uint8Array, k: number, factor: number
     for (let i = row * k; i < (row + 1) * k; i++) sum += matrix[i] as number;
     sums[row] = factor * sum;
   }
+}
+
+/** A row of a, and the matrix that it shares with k − 1 others. */
+export function activationPart(step: Step, dims: readonly number[], operand: number): RowPart {
+  if (operand === 0) return rowsOf(dims, 1);
+  const [n, length] = [lastDim(step.dims), lastDim(dims)];
+  const size = n * length;
+  return { dims: [n, length], first: (row) => Math.floor(row / step.k) * size, count: size };
 }
 
 export function activationReads(step: Step, element: number): Read[] {

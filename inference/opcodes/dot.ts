@@ -4,22 +4,29 @@ import {
   DOT_VARIANTS,
   elementCount,
   isActivationDot,
+  isPlanesDot,
   lastDim,
   rowCount,
   type Step,
   type TensorData,
 } from "../program/form.ts";
 import { unpackDot } from "../program/weights.ts";
-import { activationReads, activationRules, prepareActivations } from "./dot-activations.ts";
+import { activationPart, activationReads, activationRules, prepareActivations } from "./dot-activations.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
+import { planesProducts } from "./planes.ts";
 import { fastestProducts, type ProductsOf } from "./products.ts";
 import { Requantizer } from "./requantizer.ts";
+import { rowsOf } from "./row-parts.ts";
 import { simdProducts } from "./simd-products.ts";
 
 /** DOT: activation row times weight row, plus bias, in groups; s32, or requantized. With activations in place of
  *  weights it is dot-activations.ts. Source: docs/EXACT.md, section 3. */
 export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
   rules: (check) => (isActivationDot(check.step) ? activationRules(check) : rules(check)),
+  rowPart(step, dims, operand) {
+    if (isActivationDot(step)) return activationPart(step, dims, operand);
+    return operand === 0 ? rowsOf(dims, step.k) : "whole";
+  },
   prepare(step, operands) {
     if (isActivationDot(step)) return prepareActivations(step, operands, productsOf);
     const { dims, words } = operands[1] as PreparedOperand;
@@ -31,11 +38,13 @@ export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
     const groups = step.k;
     const perGroup = n / groups;
     const finish = finisher(step, channels);
-    const products = productsOf({ bytes: weights, groups, rows: perGroup, k });
+    const ofRow = productsOf({ bytes: weights, groups, rows: perGroup, k });
+    const products = isPlanesDot(step) ? planesProducts(ofRow, { rows: perGroup, k }) : ofRow;
+    const length = isPlanesDot(step) ? 2 * k : k;
     const { bias, weightOffset } = channels;
     return (out, a) => {
       for (let group = 0; group < groups * rows; group++) {
-        const total = products.compute(a as Uint8Array, group * k, group % groups);
+        const total = products.compute(a as Uint8Array, group * length, group % groups);
         const { sums } = products;
         const first = (group % groups) * perGroup;
         for (let i = 0; i < perGroup; i++) {
@@ -65,6 +74,7 @@ type Finish = (out: TensorData, to: number, accs: Int32Array, first: number, cou
 function finisher({ variant }: Step, channels: Requantizer): Finish {
   switch (DOT_VARIANTS[variant] as Exclude<Variant<"dot">, "activations">) {
     case "s32":
+    case "planes":
       return (out, to, accs, _first, count) => {
         for (let i = 0; i < count; i++) out[to + i] = accs[i] as number;
       };
@@ -84,10 +94,10 @@ export const dot = dotForm(fastestProducts(simdProducts));
 function rules(check: StepCheck): void {
   const { step } = check;
   if (check.variant()) {
-    if (DOT_VARIANTS[step.variant] === "s32") check.type("s32");
+    if (DOT_VARIANTS[step.variant] === "s32" || isPlanesDot(step)) check.type("s32");
     else check.type(...BYTE_TYPES);
   }
-  const input = check.plain("a", ...BYTE_TYPES);
+  const input = isPlanesDot(step) ? check.plain("a", "u8") : check.plain("a", ...BYTE_TYPES);
   const weights = check.weights("b", "dot");
   const groups = step.k;
   const outputs = lastDim(step.dims);
@@ -102,7 +112,8 @@ function rules(check: StepCheck): void {
     check.must(outputs === weights.dims[0], "last dim", outputs, `N = ${weights.dims[0]}`);
     if (input !== undefined) {
       const k = lastDim(weights.dims);
-      check.must(lastDim(input.dims) === k, "last dim of operand a", lastDim(input.dims), `K = ${k}`);
+      const [length, wanted] = isPlanesDot(step) ? [2 * k, `2K = ${2 * k}`] : [k, `K = ${k}`];
+      check.must(lastDim(input.dims) === length, "last dim of operand a", lastDim(input.dims), wanted);
     }
   }
   check.rows("a", input, rowCount(step.dims) * groups);

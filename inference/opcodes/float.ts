@@ -4,6 +4,7 @@ import { bitsOf, CANONICAL_NAN } from "../program/tensor.ts";
 import { floatReader, integerReader, readBroadcast } from "./broadcast.ts";
 import type { Kernel, OpcodeForm, PreparedOperand } from "./opcode.ts";
 import { quantum, roundHalfEven, S32_MAX, S32_MIN } from "./rounding.ts";
+import { broadcastRow } from "./row-parts.ts";
 import { saturateInto } from "./saturate.ts";
 
 type Variant = (typeof FLOAT_VARIANTS)[number];
@@ -13,6 +14,7 @@ type Variant = (typeof FLOAT_VARIANTS)[number];
  *  Source: docs/EXACT.md, section 3. */
 export const float: OpcodeForm = {
   rules,
+  rowPart: broadcastRow,
   prepare(step, [a, b, c]) {
     const variant = FLOAT_VARIANTS[step.variant] as Variant;
     const { dims } = step;

@@ -12,6 +12,7 @@ import { bitsOf } from "../program/tensor.ts";
 import { unpackLookup } from "../program/weights.ts";
 import { readWord } from "./broadcast.ts";
 import type { Kernel, OpcodeForm, PreparedOperand } from "./opcode.ts";
+import { ownRow } from "./row-parts.ts";
 
 /** Ids of a row that one output sums. */
 const MAX_SUMMED_ROWS = 16;
@@ -19,6 +20,7 @@ const MAX_SUMMED_ROWS = 16;
 /** LOOKUP: sums of table rows, or one row picked. Source: docs/EXACT.md, section 3. */
 export const lookup: OpcodeForm = {
   rules,
+  rowPart: ownRow,
   prepare(step, [ids, table]) {
     return LOOKUP_VARIANTS[step.variant] === "sum"
       ? sum(ids as PreparedOperand, table as PreparedOperand)

@@ -10,6 +10,8 @@ const PAD = -1;
  *  Source: docs/EXACT.md, section 3. */
 export const move: OpcodeForm = {
   rules,
+  // Its elements are copied one by one.
+  rowPart: undefined,
   prepare(step) {
     const map = sourceMap(step);
     const runs = longRuns(map);

@@ -35,12 +35,24 @@ export interface OperandSource {
   data(operand: Operand): TensorData;
 }
 
+/** `count` elements of an operand from `first(row)` on, of these dims. */
+export interface Slice {
+  readonly dims: readonly number[];
+  readonly first: (row: number) => number;
+  readonly count: number;
+}
+
+/** "whole": weights that every row reads. */
+export type RowPart = Slice | "whole";
+
 /** One opcode off chain; the one on chain is the file of the same name in verifier-contracts/opcodes/. */
 export interface OpcodeForm {
   /** Structure rules beyond those that hold for every record. Source: docs/EXACT.md, section 3. */
   rules(check: StepCheck): void;
   /** Builds the kernel of one step of a valid program. Operands in the order a, b, c. */
   prepare(step: Step, operands: readonly (PreparedOperand | undefined)[]): Kernel;
+  /** What one row of the output reads of an operand (0 is a) of these dims; undefined: no row is computed alone. */
+  readonly rowPart: ((step: Step, dims: readonly number[], operand: number) => RowPart) | undefined;
   /** What a judge of one element opens after the output's word, in order. Source: docs/PROTOCOL.md, section 4. */
   reads(step: Step, element: number, source: OperandSource): Read[];
 }

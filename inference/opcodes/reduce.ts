@@ -2,6 +2,7 @@ import { INTEGERS, type StepCheck } from "../program/check.ts";
 import { elementBytes, elementCount, isNorm, lastDim, REDUCE_VARIANTS } from "../program/form.ts";
 import { MAX_NORM_BYTES, prepareNorm } from "./norm.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
+import { ownRow } from "./row-parts.ts";
 
 const MAX_REDUCED_BYTES = 1024;
 
@@ -9,6 +10,7 @@ const MAX_REDUCED_BYTES = 1024;
  *  do. Source: docs/EXACT.md, section 3. */
 export const reduce: OpcodeForm = {
   rules,
+  rowPart: ownRow,
   prepare(step, [input]) {
     const { type, dims } = input as PreparedOperand;
     const length = lastDim(dims);

@@ -3,10 +3,12 @@ import { DOT_VARIANTS, elementCount, lastDim, type Step } from "../program/form.
 import { readWord } from "./broadcast.ts";
 import type { OpcodeForm, OperandSource, PreparedOperand, Read } from "./opcode.ts";
 import { Requantizer } from "./requantizer.ts";
+import { ownRow } from "./row-parts.ts";
 
 /** REQUANT: s32 → u8 or s8 by the channel's parameter word. Source: docs/EXACT.md, section 3. */
 export const requant: OpcodeForm = {
   rules,
+  rowPart: ownRow,
   prepare(step, [, parameters]) {
     const channels = channelsOf(parameters as PreparedOperand);
     const count = elementCount(step.dims);

@@ -66,6 +66,13 @@ export class Requantizer {
     return this.#clamp(Number.isNaN(q) ? Number(this.shifted(acc, n)) : q, n);
   }
 
+  /** What RESCALE makes of an element: the low 32 bits of the shifted sum. */
+  rescaled(value: number, n: number): number {
+    const acc = (value + (this.bias[n] as number)) | 0;
+    const exact = this.exact(acc, n);
+    return Number.isNaN(exact) ? Number(BigInt.asIntN(32, this.shifted(acc, n))) : exact | 0;
+  }
+
   /** Stored byte by the binary32 form. The product of two binary32 numbers is exact in a double. */
   binary32(acc: number, n: number): number {
     return this.#clamp(quantum(Math.fround(Math.fround(acc) * (this.#scale[n] as number))), n);

@@ -1,37 +1,47 @@
 import { INTEGERS, type StepCheck } from "../program/check.ts";
-import { elementCount, isRatio, lastDim, rowCount, type Step } from "../program/form.ts";
+import { elementCount, isPlanes, isRatio, lastDim, rowCount, type Step } from "../program/form.ts";
 import { readWord } from "./broadcast.ts";
 import type { OpcodeForm, OperandSource, PreparedOperand, Read } from "./opcode.ts";
+import { planesReads, planesRules, preparePlanes } from "./planes.ts";
 import { prepareRatio } from "./ratio.ts";
 import { channelRules, channelsOf, readChannel } from "./requant.ts";
+import { ownRow } from "./row-parts.ts";
 
-/** RESCALE: s32 → s32 by the channel's multiplier, addend and shift; or integers by a divisor a row (ratio.ts).
- *  Source: docs/EXACT.md, section 3. */
+/** RESCALE: s32 → s32 by the channel's multiplier, addend and shift, or to planes of bytes (planes.ts); or integers by a
+ *  divisor a row (ratio.ts). Source: docs/EXACT.md, section 3. */
 export const rescale: OpcodeForm = {
   rules,
+  rowPart: (step, dims, operand) =>
+    operand === 1 && isRatio(step)
+      ? { dims: [1], first: (row) => row, count: 1 }
+      : ownRow(step, dims, operand),
   prepare(step, [source, parameters]) {
     if (isRatio(step)) return prepareRatio(step, source as PreparedOperand);
     const channels = channelsOf(parameters as PreparedOperand);
+    if (isPlanes(step)) {
+      const fill = preparePlanes(step, channels);
+      return (out, a) => fill(out as Uint8Array, a as Int32Array);
+    }
     const count = elementCount(step.dims);
     const period = channels.bias.length;
     return (out, a) => {
       const input = a as Int32Array;
       for (let i = 0, n = 0; i < count; i++) {
-        const acc = ((input[i] as number) + (channels.bias[n] as number)) | 0;
-        const exact = channels.exact(acc, n);
-        // Of a larger one, the low 32 bits.
-        out[i] = Number.isNaN(exact) ? Number(BigInt.asIntN(32, channels.shifted(acc, n))) : exact;
+        out[i] = channels.rescaled(input[i] as number, n);
         if (++n === period) n = 0;
       }
     };
   },
-  reads: (step, element, source) =>
-    isRatio(step) ? ratioReads(step, element, source) : readChannel(step, element, source),
+  reads(step, element, source) {
+    if (isRatio(step)) return ratioReads(step, element, source);
+    return (isPlanes(step) ? planesReads : readChannel)(step, element, source);
+  },
 };
 
 function rules(check: StepCheck): void {
   check.variant();
   if (isRatio(check.step)) ratioRules(check);
+  else if (isPlanes(check.step)) planesRules(check);
   else {
     check.type("s32");
     channelRules(check);

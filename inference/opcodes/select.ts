@@ -3,10 +3,12 @@ import { elementBytes, elementCount, type TensorData } from "../program/form.ts"
 import { bitsOf } from "../program/tensor.ts";
 import { broadcastMap, readBroadcast } from "./broadcast.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
+import { broadcastRow } from "./row-parts.ts";
 
 /** SELECT: `a ≠ 0 ? b : c` under broadcast; bits are copied. Source: docs/EXACT.md, section 3. */
 export const select: OpcodeForm = {
   rules,
+  rowPart: broadcastRow,
   prepare(step, operands) {
     const [mapA, mapB, mapC] = operands.map((operand) =>
       broadcastMap(step.dims, (operand as PreparedOperand).dims),

@@ -1,10 +1,12 @@
 import type { StepCheck } from "../program/check.ts";
 import { readWord } from "./broadcast.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
+import { ownRow } from "./row-parts.ts";
 
 /** TABLE: a 256-entry map of stored bytes. Source: docs/EXACT.md, section 3. */
 export const table: OpcodeForm = {
   rules,
+  rowPart: ownRow,
   prepare(_step, [, map]) {
     const entries = (map as PreparedOperand).constant as Uint8Array;
     return (out, a) => {

@@ -1,4 +1,5 @@
 import { ARITH_VARIANTS } from "../program/form.ts";
+import { broadcastElements } from "./causality/reads.ts";
 import type { RangedOperand, StepRanges } from "./context.ts";
 import { combine, lowest, type Range, uniform } from "./range.ts";
 
@@ -62,3 +63,5 @@ function corners(out: Float64Array, ...values: number[]): void {
   out[0] = Math.min(...values);
   out[1] = Math.max(...values);
 }
+
+export const arithReads = broadcastElements;

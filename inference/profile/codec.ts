@@ -1,9 +1,15 @@
+import { isClaimed } from "../program/form.ts";
+import type { ElementReads } from "./causality/reads.ts";
 import type { StepRanges } from "./context.ts";
-import { type Range, SMALLEST_NORMAL, uniform } from "./range.ts";
+import { LIMITS, type Range, SMALLEST_NORMAL, uniform } from "./range.ts";
 
 /** What a codec can give: docs/EXACT.md, section 5. */
 export function codecRange(ctx: StepRanges): Range {
   const { step, model } = ctx;
+  // A claim can state any bytes.
+  if (isClaimed(step)) {
+    return model.program.outputCodec === "int16s" ? uniform(-32_768, 32_767) : uniform(...LIMITS[step.type]);
+  }
   switch (model.program.inputCodec) {
     case "text":
       return uniform(0, step.k - 1);
@@ -26,3 +32,6 @@ export function codecRange(ctx: StepRanges): Range {
       }
   }
 }
+
+/** Nothing: what the claimed output bounds stands in causality/bounds.ts. */
+export const codecReads = (): ElementReads => () => {};

@@ -103,19 +103,21 @@ export class StepRanges {
     this.report({ step: this.index, opcode: this.step.opcode, what, low, high, limit, nextStep });
   }
 
-  /** The range if it fits the output type; else reports and continues with every value of the type. */
-  within(range: Range, what: string, nextStep: string): Range {
-    const [min, max] = LIMITS[this.step.type];
+  /** The range if it fits the type, the output's by default; else reports and continues with every value of the type. */
+  within(range: Range, what: string, nextStep: string, type: TensorType = this.step.type): Range {
+    const [min, max] = LIMITS[type];
     const low = lowest(range);
     const high = highest(range);
     if (low >= min && high <= max) return range;
-    this.problem(what, low, high, `${this.step.type}: ${min} to ${max}`, nextStep);
-    return anything(this.step.type);
+    this.problem(what, low, high, `${type}: ${min} to ${max}`, nextStep);
+    return anything(type);
   }
 }
 
 /** What the stored bytes of a PLAIN weight tensor mean. Of a bool that is the byte. */
 export function plainValues(type: TensorType, bytes: Uint8Array): ArrayLike<number> {
-  const data = fromStoredBytes(type, bytes);
-  return type === "s8" ? Float64Array.from(data, (v) => v - 128) : data;
+  if (type !== "s8") return fromStoredBytes(type, bytes);
+  const values = new Int8Array(bytes.length);
+  for (let i = 0; i < bytes.length; i++) values[i] = (bytes[i] as number) - 128;
+  return values;
 }

@@ -2,14 +2,16 @@ import {
   DOT_VARIANTS,
   elementCount,
   isActivationDot,
+  isPlanesDot,
   lastDim,
   rowCount,
   type WeightDescriptor,
 } from "../program/form.ts";
 import { type ChannelParameters, unpackDot } from "../program/weights.ts";
 import { WIDEN } from "./arith.ts";
+import { type ElementReads, wholeRow } from "./causality/reads.ts";
 import { parametersOf, requantizedRange, spread, wrapped } from "./channels.ts";
-import type { StepRanges } from "./context.ts";
+import type { RangedOperand, StepRanges } from "./context.ts";
 import { empty, hull, isUniform, type Range, uniform } from "./range.ts";
 
 /** Above this many multiplications the rows of an activation share one interval for each column. */
@@ -32,14 +34,21 @@ export function accumulators(
   const weights = unpackDot(bytes, n, k);
   const shift = input.type === "s8" ? 128 : 0;
   const groups = step.k;
+  const numbers = isPlanesDot(step) ? numbersOf(input.range, k) : input.range;
   const perRow = rowCount(step.dims);
   const tooMany = perRow * n > empty(step.dims).low.length || perRow * n * k > MAX_PRODUCTS;
-  const single = isUniform(input.range) || tooMany;
+  const single = isUniform(numbers) || tooMany;
   const rows = single ? 1 : perRow;
-  const source = single ? columns(input.range, groups * k) : input.range;
+  const source = single ? columns(numbers, groups * k) : numbers;
   const low = new Float64Array(rows * n);
   const high = new Float64Array(rows * n);
   for (let row = 0; row < rows; row++) {
+    // Rows are often alike, as none of a product with constant weights is told from another.
+    if (row > 0 && isAsBefore(source, row * groups * k, groups * k)) {
+      low.copyWithin(row * n, (row - 1) * n, row * n);
+      high.copyWithin(row * n, (row - 1) * n, row * n);
+      continue;
+    }
     for (let channel = 0; channel < n; channel++) {
       const { bias, weightOffset } = channels[channel] as ChannelParameters;
       const from = (row * groups + Math.floor((channel * groups) / n)) * k;
@@ -57,6 +66,25 @@ export function accumulators(
     }
   }
   return { low, high };
+}
+
+/** Whether the `length` intervals from one on are those of as many in front of it. */
+function isAsBefore({ low, high }: Range, from: number, length: number): boolean {
+  for (let i = from; i < from + length; i++) {
+    if (low[i] !== low[i - length] || high[i] !== high[i - length]) return false;
+  }
+  return true;
+}
+
+/** Of numbers of 16 bits, k a row, from their planes of bytes. */
+function numbersOf({ low, high, tiny }: Range, k: number): Range {
+  if (low.length === 1) return uniform(257 * (low[0] as number), 257 * (high[0] as number));
+  const number = (bytes: Float64Array): Float64Array =>
+    Float64Array.from({ length: bytes.length / 2 }, (_, i) => {
+      const at = 2 * (i - (i % k)) + (i % k);
+      return 256 * (bytes[at] as number) + (bytes[at + k] as number);
+    });
+  return { low: number(low), high: number(high), tiny };
 }
 
 /** Hull of all rows: one interval for each of `length` columns, rows being blocks of `length` elements. */
@@ -82,7 +110,7 @@ export function dotRange(ctx: StepRanges): Range {
   const { descriptor, bytes } = ctx.weight("b");
   const [n, k] = descriptor.dims as [number, number];
   const range = wrapped(ctx, { ...accumulators(ctx, ctx.weight("b")), tiny: 1 });
-  if (DOT_VARIANTS[step.variant] === "s32") return spread(range, step.dims, n);
+  if (DOT_VARIANTS[step.variant] === "s32" || isPlanesDot(step)) return spread(range, step.dims, n);
   return requantizedRange(ctx, range, parametersOf(bytes, 32 * (Math.ceil(k / 32) + 1), n), n);
 }
 
@@ -120,4 +148,86 @@ function interval(a: Range, i: number, b: Range, j: number): [low: number, high:
   const [bl, bh] = [b.low[j] as number, b.high[j] as number];
   const [w, x, y, z] = [al * bl, al * bh, ah * bl, ah * bh];
   return [Math.min(w, x, y, z), Math.max(w, x, y, z)];
+}
+
+/** The row of the element's group; of DOT activations both rows. */
+export function dotReads(ctx: StepRanges): ElementReads {
+  if (isActivationDot(ctx.step)) return bothRows(ctx);
+  const { dims, k: groups } = ctx.step;
+  const n = lastDim(dims);
+  return wholeRow(ctx, (element) => {
+    const row = Math.floor(element / n);
+    return row * groups + Math.floor(((element % n) * groups) / n);
+  });
+}
+
+/** No term with a factor that is always 0. In a step of too many products to look at each, the beginnings of both rows
+ *  up to the last term whose first factor can be another number. */
+function bothRows(ctx: StepRanges): ElementReads {
+  const { dims, a, b, k: rowsOfMatrix } = ctx.step;
+  const [left, right] = [ctx.operand("a"), ctx.operand("b")];
+  const [n, length] = [lastDim(dims), lastDim(left.dims)];
+  const isLarge = elementCount(dims) * length > MAX_PRODUCTS;
+  const leftZeros = zerosOf(left);
+  const rightZeros = isLarge ? undefined : zerosOf(right);
+  const stretchesOf = rowStretches(leftZeros, length, isLarge);
+  return (element, visit) => {
+    const row = Math.floor(element / n);
+    const from = row * length;
+    const other = (Math.floor(row / rowsOfMatrix) * n + (element % n)) * length;
+    const found = stretchesOf(row);
+    for (let i = 0; i < found.length; i += 2) {
+      const end = found[i + 1] as number;
+      for (let first = found[i] as number; first < end; ) {
+        const next = rightZeros === undefined ? end : endOfStretch(rightZeros, other, first, end);
+        if (next > first) {
+          visit(a, from + first, next - first);
+          visit(b, other + first, next - first);
+        }
+        // Where it ended before is a zero.
+        first = next + 1;
+      }
+    }
+  };
+}
+
+/** Where the elements of a row of operand a can be other than 0: the first of each stretch, and its end. The last row's
+ *  are kept, as its elements come together.
+ *  @param isOne one stretch from the row's beginning in place of several */
+function rowStretches(
+  zeros: Uint8Array | undefined,
+  length: number,
+  isOne: boolean,
+): (row: number) => readonly number[] {
+  let last = -1;
+  let found: readonly number[] = [0, length];
+  if (zeros === undefined) return () => found;
+  return (row) => {
+    if (row === last) return found;
+    const made: number[] = [];
+    for (let first = 0; first < length; ) {
+      const end = endOfStretch(zeros, row * length, first, length);
+      if (end > first) made.push(first, end);
+      first = end + 1;
+    }
+    last = row;
+    found = isOne && made.length > 0 ? [0, made.at(-1) as number] : made;
+    return found;
+  };
+}
+
+/** The first zero of a row that begins at `row`, from `first` on and before `end`; `end` where there is none. */
+function endOfStretch(zeros: Uint8Array, row: number, first: number, end: number): number {
+  let i = first;
+  while (i < end && zeros[row + i] === 0) i++;
+  return i;
+}
+
+/** 1 for each element that is always 0; undefined where none is known to be. */
+function zerosOf({ dims, range }: RangedOperand): Uint8Array | undefined {
+  const { low, high } = range;
+  if (isUniform(range))
+    return low[0] === 0 && high[0] === 0 ? new Uint8Array(elementCount(dims)).fill(1) : undefined;
+  const zeros = Uint8Array.from(low, (bound, i) => Number(bound === 0 && high[i] === 0));
+  return zeros.includes(1) ? zeros : undefined;
 }

@@ -1,6 +1,7 @@
 /** Intervals of FLOAT. Rounding is monotone, so the rounded corners bound every rounded result. */
 
 import { FLOAT_VARIANTS } from "../program/form.ts";
+import { broadcastElements } from "./causality/reads.ts";
 import type { RangedOperand, StepRanges } from "./context.ts";
 import {
   combine,
@@ -222,3 +223,5 @@ function cornerValues(name: string, low: readonly number[], high: readonly numbe
     }
   }
 }
+
+export const floatReads = broadcastElements;

@@ -1,5 +1,6 @@
 import { elementCount, LOOKUP_VARIANTS, lastDim } from "../program/form.ts";
 import { unpackLookup } from "../program/weights.ts";
+import { type ElementReads, wholeRow } from "./causality/reads.ts";
 import { plainValues, type StepRanges } from "./context.ts";
 import { commonGrid, empty, highest, lowest, type Range, uniform } from "./range.ts";
 
@@ -40,3 +41,7 @@ export function lookupRange(ctx: StepRanges): Range {
   }
   return { ...result, tiny, grid };
 }
+
+/** A row of ids. */
+export const lookupReads = (ctx: StepRanges): ElementReads =>
+  wholeRow(ctx, (element) => Math.floor(element / lastDim(ctx.step.dims)));

@@ -1,4 +1,5 @@
 import { elementCount, NONE, type Step } from "../program/form.ts";
+import type { ElementReads } from "./causality/reads.ts";
 import type { StepRanges } from "./context.ts";
 import { commonGrid, empty, gridOf, highest, isUniform, lowest, type Range, uniform } from "./range.ts";
 
@@ -72,4 +73,17 @@ function exactPad(ctx: StepRanges): Range {
   return value === 0
     ? uniform(value, value, Number.MAX_VALUE, Number.MAX_VALUE)
     : uniform(value, value, Math.abs(value), step.type === "f32" ? commonGrid([value]) : 1);
+}
+
+/** The element that it copies. */
+export function moveReads({ step }: StepRanges): ElementReads {
+  const sources = new Int32Array(elementCount(step.dims));
+  forEachMoved(step, (i, source) => {
+    sources[i] = source;
+  });
+  return (element, visit) => {
+    const source = sources[element] as number;
+    if (source >= 0) visit(step.a, source, 1);
+    else visit(step.b, element, 1);
+  };
 }

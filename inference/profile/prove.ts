@@ -3,6 +3,7 @@
 import { BaseError } from "../../base/errors.ts";
 import type { Model, Step } from "../program/form.ts";
 import { assertWeightLengths } from "../program/weights.ts";
+import { proveCausality } from "./causality/prove.ts";
 import type { ProfileProblem } from "./context.ts";
 import { describeOperation } from "./describe.ts";
 import { analyse } from "./intervals.ts";
@@ -25,7 +26,7 @@ export interface ProfileReport {
 
 /** Proves the profile of a model whose program passed `validateProgram`.
  *  @param nodes ONNX node of each step
- *  @throws PROFILE_UNPROVEN with every step whose proof fails, WEIGHTS_MISMATCH */
+ *  @throws PROFILE_UNPROVEN with every step whose proof fails, CAUSALITY_UNPROVEN, WEIGHTS_MISMATCH */
 export function proveProfile(model: Model, nodes: readonly string[] = []): ProfileReport {
   assertWeightLengths(model);
   const { ranges, problems } = analyse(model, nodes);
@@ -41,6 +42,7 @@ export function proveProfile(model: Model, nodes: readonly string[] = []): Profi
       details: { steps: lines },
     });
   }
+  proveCausality(model, ranges);
   const steps = model.program.steps.map((step: Step, i) => {
     const range = ranges[i];
     const [low, high] = range === undefined ? [0, 0] : [lowest(range), highest(range)];

@@ -118,17 +118,21 @@ export function broadcastIndex(dims: readonly number[], output: readonly number[
   return index;
 }
 
-/** Applies `f` to the intervals of broadcast operands; f writes [low, high] of one element into `out`. */
+/** Applies `f` to the intervals of broadcast operands; f writes [low, high] of one element into `out`.
+ *  @param most elements of which each has an interval of its own */
 export function combine(
   operands: readonly { readonly range: Range; readonly dims: readonly number[] }[],
   dims: readonly number[],
   f: (low: readonly number[], high: readonly number[], out: Float64Array) => void,
+  most = MAX_INTERVALS,
 ): { low: Float64Array; high: Float64Array } {
   const low = new Array<number>(operands.length);
   const high = new Array<number>(operands.length);
   const out = new Float64Array(2);
-  const single = operands.every((o) => isUniform(o.range)) || elementCount(dims) > MAX_INTERVALS;
-  const result = single ? { low: new Float64Array(1), high: new Float64Array(1) } : empty(dims);
+  const count = elementCount(dims);
+  const length = operands.every((o) => isUniform(o.range)) || count > most ? 1 : count;
+  const single = length === 1;
+  const result = { low: new Float64Array(length), high: new Float64Array(length) };
   const ranges = operands.map((o) => (single ? hull(o.range) : o.range));
   const indices = operands.map((o, k) =>
     isUniform(ranges[k] as Range) ? undefined : broadcastIndex(o.dims, dims),

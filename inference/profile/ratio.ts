@@ -1,6 +1,7 @@
 import { ratio } from "../opcodes/ratio.ts";
-import { isNorm, isStep } from "../program/form.ts";
+import { isNorm, isStep, lastDim } from "../program/form.ts";
 import { checkDivisor, WIDEN } from "./arith.ts";
+import type { ElementReads } from "./causality/reads.ts";
 import type { StepRanges } from "./context.ts";
 import { combine, highest, LIMITS, lowest, type Range } from "./range.ts";
 
@@ -41,4 +42,13 @@ export function ratioRange(ctx: StepRanges): Range {
 function isOfOwnLength({ model, step: { a, b } }: StepRanges): boolean {
   const divisor = isStep(b) ? model.program.steps[b] : undefined;
   return divisor !== undefined && isNorm(divisor) && divisor.a === a;
+}
+
+/** The element, and its row's divisor. */
+export function ratioReads({ step: { a, b, dims } }: StepRanges): ElementReads {
+  const length = lastDim(dims);
+  return (element, visit) => {
+    visit(a, element, 1);
+    visit(b, Math.floor(element / length), 1);
+  };
 }

@@ -1,5 +1,6 @@
 import { elementCount, isNorm, lastDim, REDUCE_VARIANTS } from "../program/form.ts";
 import { WIDEN } from "./arith.ts";
+import { type ElementReads, wholeRow } from "./causality/reads.ts";
 import type { StepRanges } from "./context.ts";
 import { empty, isUniform, type Range, uniform } from "./range.ts";
 
@@ -70,3 +71,6 @@ function normRange(ctx: StepRanges, range: Range, length: number): Range {
 const EXACT = 2 ** 52;
 const rootBelow = (sum: number): number => Math.floor(Math.sqrt(sum)) - (sum < EXACT ? 0 : 1);
 const rootAbove = (sum: number): number => Math.floor(Math.sqrt(sum)) + (sum < EXACT ? 0 : 1);
+
+/** The row. */
+export const reduceReads = (ctx: StepRanges): ElementReads => wholeRow(ctx, (element) => element);

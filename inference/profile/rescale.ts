@@ -1,10 +1,12 @@
 import { shiftedSum } from "../opcodes/requantizer.ts";
-import { isRatio, lastDim } from "../program/form.ts";
+import { isPlanes, isRatio, lastDim } from "../program/form.ts";
 import type { ChannelParameters } from "../program/weights.ts";
+import { type ElementReads, sameElement } from "./causality/reads.ts";
 import { channelSums, checkForm, SMALLER, spread } from "./channels.ts";
 import type { StepRanges } from "./context.ts";
+import { planesRange, planesReads } from "./planes.ts";
 import type { Range } from "./range.ts";
-import { ratioRange } from "./ratio.ts";
+import { ratioRange, ratioReads } from "./ratio.ts";
 
 /** Intervals of RESCALE. */
 export function rescaleRange(ctx: StepRanges): Range {
@@ -16,9 +18,17 @@ export function rescaleRange(ctx: StepRanges): Range {
     return Number(shiftedSum(acc, channel));
   };
   const rescaled = { low: sums.low.map(apply), high: sums.high.map(apply), tiny: 1 };
-  return ctx.within(
-    spread(rescaled, ctx.step.dims, lastDim(ctx.step.dims)),
+  const { dims } = ctx.operand("a");
+  const result = ctx.within(
+    spread(rescaled, dims, lastDim(dims)),
     "the result can leave s32",
     SMALLER,
+    "s32",
   );
+  return isPlanes(ctx.step) ? planesRange(ctx.step, result) : result;
+}
+
+export function rescaleReads(ctx: StepRanges): ElementReads {
+  if (isRatio(ctx.step)) return ratioReads(ctx);
+  return isPlanes(ctx.step) ? planesReads(ctx) : sameElement(ctx);
 }

@@ -1,3 +1,4 @@
+import { sameElement } from "./causality/reads.ts";
 import type { StepRanges } from "./context.ts";
 import { combine, type Range } from "./range.ts";
 
@@ -24,3 +25,5 @@ export function tableRange(ctx: StepRanges): Range {
   });
   return { ...result, tiny: 1 };
 }
+
+export const tableReads = sameElement;

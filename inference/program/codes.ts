@@ -6,6 +6,7 @@ export const TYPE_CODES = { u8: 0, s8: 1, s32: 2, f32: 3, bool: 4 } as const;
 
 export const LAYOUT_CODES = { plain: 1, dot: 2, lookup: 3, channel: 4 } as const;
 
+/** None of them is a number of CODEC's variants below. */
 export const INPUT_CODEC_CODES = { text: 1, prices: 2, int16s: 3, raw: 4 } as const;
 export const OUTPUT_CODEC_CODES = { words: 1, int16s: 2, raw: 3 } as const;
 
@@ -31,25 +32,31 @@ interface OpcodeRow {
 /** The opcodes. What each has a file for is listed in tools/gen-opcodes.ts, which writes the lists of these files: a
  *  new row, then `npm run gen`, and both compilers name the files that are missing. */
 export const OPCODE_TABLE = {
-  /** Its variant is the code of the header's input codec. */
-  codec: { code: 1, variants: {}, attribute: "k" },
+  /** Its variant is the code of the header's input codec, or a variant's own. */
+  codec: {
+    code: 1,
+    variants: { claimed: 5 },
+    attribute: "k",
+    since: { claimed: 2 },
+    judgedOnly: ["claimed"],
+  },
   move: { code: 2, variants: {}, attribute: "pad" },
   lookup: { code: 3, variants: { sum: 0, pick: 1 } },
   dot: {
     code: 4,
-    variants: { s32: 0, integer: 1, binary32: 2, activations: 3 },
+    variants: { s32: 0, integer: 1, binary32: 2, activations: 3, planes: 4 },
     attribute: "groups",
     attributeOf: { activations: "rows a matrix" },
-    since: { activations: 2 },
-    judgedOnly: ["activations"],
+    since: { activations: 2, planes: 2 },
+    judgedOnly: ["activations", "planes"],
   },
   requant: { code: 5, variants: { integer: 1, binary32: 2 } },
   rescale: {
     code: 6,
-    variants: { channel: 0, ratio: 1 },
+    variants: { channel: 0, ratio: 1, planes: 2 },
     attributeOf: { ratio: "multiplier" },
-    since: { ratio: 2 },
-    judgedOnly: ["ratio"],
+    since: { ratio: 2, planes: 2 },
+    judgedOnly: ["ratio", "planes"],
   },
   table: { code: 7, variants: {} },
   arith: {
@@ -119,7 +126,7 @@ export function isJudgedOnly(opcode: Opcode, variant: number): boolean {
   return judgedOnly?.includes(variantName(opcode, variant) ?? "") === true;
 }
 
-/** All variants that a record of the opcode may hold. Of CODEC the header says which. */
+/** All variants that a record of the opcode may hold. Of CODEC, beside the header's input codec. */
 export function variantsOf(opcode: Opcode): readonly number[] {
   const { variants } = OPCODE_TABLE[opcode];
   const codes: readonly number[] = Object.values(variants);

@@ -66,7 +66,7 @@ export interface Coordinate {
 
 export interface Step {
   readonly opcode: Opcode;
-  /** Number of the opcode's variant (codec: code of the input codec), 0 where it has one form. */
+  /** Number of the opcode's variant (codec: code of the input codec, or claimed), 0 where it has one form. */
   readonly variant: number;
   readonly type: TensorType;
   readonly dims: readonly number[];
@@ -100,6 +100,21 @@ export const operandDims = (program: Program, operand: Operand): readonly number
 /** DOT whose second operand is a tensor of activations and no weights. */
 export const isActivationDot = ({ opcode, variant }: Pick<Step, "opcode" | "variant">): boolean =>
   opcode === "dot" && DOT_VARIANTS[variant] === "activations";
+
+/** DOT of numbers of 16 bits, whose rows are planes of bytes. */
+export const isPlanesDot = ({ opcode, variant }: Pick<Step, "opcode" | "variant">): boolean =>
+  opcode === "dot" && DOT_VARIANTS[variant] === "planes";
+
+/** RESCALE to numbers of 16 bits, as planes of bytes. */
+export const isPlanes = (step: Pick<Step, "opcode" | "variant">): boolean =>
+  variantName(step.opcode, step.variant) === "planes" && !isPlanesDot(step);
+
+/** CODEC whose tensor is the output that a claim states. */
+export const isClaimed = ({ opcode, variant }: Pick<Step, "opcode" | "variant">): boolean =>
+  opcode === "codec" && variantName(opcode, variant) === "claimed";
+
+/** Whether the output of a run is one that the program finds right, and not what one pass computes. */
+export const readsClaimed = ({ steps }: Pick<Program, "steps">): boolean => steps.some(isClaimed);
 
 /** REDUCE whose result is the length of a row: the root of its sum of squares. */
 export const isNorm = ({ opcode, variant }: Pick<Step, "opcode" | "variant">): boolean =>

@@ -1,6 +1,7 @@
 /** What the canonical executor's threads are asked, and what they answer. */
 import type { BaseErrorOptions } from "../../base/errors.ts";
 import type { TreeParts } from "../commit/tree.ts";
+import type { OutputCheck } from "../executor/execute.ts";
 import type { Model, Tensor } from "../program/form.ts";
 
 /** A model that a thread can run. */
@@ -10,7 +11,7 @@ export interface CanonicalModel {
   readonly selector: Uint8Array;
 }
 
-export const TASKS = ["output", "trace"] as const;
+export const TASKS = ["output", "check", "trace"] as const;
 export type Task = (typeof TASKS)[number];
 
 export interface CanonicalRun {
@@ -19,6 +20,8 @@ export interface CanonicalRun {
   /** present where this thread has not run the model before */
   readonly model: CanonicalModel | undefined;
   readonly calldata: Uint8Array;
+  /** return data that somebody states, as `checkOutput` and `trace` take them */
+  readonly claimed: Uint8Array | undefined;
 }
 
 /** In the order in which they are run: short ones travel together, since a message takes longer than they do. */
@@ -31,6 +34,7 @@ export type CanonicalAnswer =
       /** of this run, ms */
       readonly ms: number;
     }
+  | { readonly kind: "check"; readonly check: OutputCheck; readonly ms: number }
   /** Buffers in it travel without a copy. */
   | { readonly kind: "trace"; readonly tensors: readonly Tensor[]; readonly trees: readonly TreeParts[] }
   /** `code` absent: a fault of the program */

@@ -4,6 +4,7 @@ import { Worker } from "node:worker_threads";
 import { BaseError } from "../../base/errors.ts";
 import { type Commitment, commitTensors } from "../commit/commitments.ts";
 import { TensorTree } from "../commit/tree.ts";
+import type { OutputCheck } from "../executor/execute.ts";
 import type { Tensor } from "../program/form.ts";
 import type {
   CanonicalAnswer,
@@ -25,18 +26,31 @@ export interface CanonicalOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface TraceOptions extends CanonicalOptions {
+  /** Return data that a claim states: of a program that reads them, the trace is that claim's. Absent: that of the right
+   *  output. */
+  readonly claimed?: Uint8Array | undefined;
+}
+
 export interface CanonicalTrace {
   /** every step's */
   readonly tensors: readonly Tensor[];
   readonly commitment: Commitment;
 }
 
-/** The canonical executor for a daemon. Both reject with the signal's reason, with BaseError as `decodeInput` for
+/** The canonical executor for a daemon. All reject with the signal's reason, with BaseError as `decodeInput` for
  *  calldata that no request can hold, and with CANONICAL_FAILED (retryable) where the thread was lost. */
 export interface Canonical {
   /** @returns return data */
   output(model: string, calldata: Uint8Array, options?: CanonicalOptions): Promise<Uint8Array>;
-  trace(model: string, calldata: Uint8Array, options?: CanonicalOptions): Promise<CanonicalTrace>;
+  /** Whether `stated`, return data, is the output; costs one pass of any program. */
+  check(
+    model: string,
+    calldata: Uint8Array,
+    stated: Uint8Array,
+    options?: CanonicalOptions,
+  ): Promise<OutputCheck>;
+  trace(model: string, calldata: Uint8Array, options?: TraceOptions): Promise<CanonicalTrace>;
 }
 
 export interface CanonicalPoolOptions {
@@ -79,8 +93,8 @@ export class CanonicalPool implements Canonical {
   readonly #stopAfterMs: number;
   readonly #threads = new Set<Thread>();
   readonly #queue = new Set<Job>();
-  /** ms of a model's last output */
-  readonly #outputMs = new Map<string, number>();
+  /** ms of a model's last output, and of its last check */
+  readonly #lastMs = { output: new Map<string, number>(), check: new Map<string, number>() };
   #isFilling = false;
   #isClosed = false;
 
@@ -102,7 +116,17 @@ export class CanonicalPool implements Canonical {
     return answer.kind === "output" ? answer.output : misanswered();
   }
 
-  async trace(id: string, calldata: Uint8Array, options?: CanonicalOptions): Promise<CanonicalTrace> {
+  async check(
+    id: string,
+    calldata: Uint8Array,
+    stated: Uint8Array,
+    options?: CanonicalOptions,
+  ): Promise<OutputCheck> {
+    const answer = await this.#ask("check", id, calldata, { ...options, claimed: stated });
+    return answer.kind === "check" ? answer.check : misanswered();
+  }
+
+  async trace(id: string, calldata: Uint8Array, options?: TraceOptions): Promise<CanonicalTrace> {
     const answer = await this.#ask("trace", id, calldata, options);
     if (answer.kind !== "trace") return misanswered();
     return { tensors: answer.tensors, commitment: commitTensors(answer.trees.map(TensorTree.of)) };
@@ -117,8 +141,8 @@ export class CanonicalPool implements Canonical {
     for (const thread of [...this.#threads]) this.#lose(thread, "the pool was closed");
   }
 
-  #ask(task: Task, id: string, calldata: Uint8Array, options: CanonicalOptions = {}): Promise<Answer> {
-    const { urgency = "own", signal } = options;
+  #ask(task: Task, id: string, calldata: Uint8Array, options: TraceOptions = {}): Promise<Answer> {
+    const { urgency = "own", signal, claimed } = options;
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       if (this.#isClosed) throw lost("the pool was closed");
@@ -130,7 +154,7 @@ export class CanonicalPool implements Canonical {
         this.#stopSoon(job);
       };
       const end = () => signal?.removeEventListener("abort", abandon);
-      const run = { task, id, calldata };
+      const run = { task, id, calldata, claimed };
       const job: Job = { run, urgency, resolve, reject, end, isAbandoned: false };
       signal?.addEventListener("abort", abandon);
       this.#queue.add(job);
@@ -191,7 +215,7 @@ export class CanonicalPool implements Canonical {
 
   /** Infinity where it is not known. */
   #msOf({ run: { task, id } }: Job): number {
-    return (task === "output" ? this.#outputMs.get(id) : undefined) ?? Number.POSITIVE_INFINITY;
+    return (task === "trace" ? undefined : this.#lastMs[task].get(id)) ?? Number.POSITIVE_INFINITY;
   }
 
   #start(): Thread {
@@ -215,7 +239,8 @@ export class CanonicalPool implements Canonical {
     thread.worker.unref();
     for (const [index, job] of jobs.entries()) {
       const answer = answers[index] as CanonicalAnswer;
-      if (answer.kind === "output") this.#outputMs.set(job.run.id, answer.ms);
+      if (answer.kind === "output" || answer.kind === "check")
+        this.#lastMs[answer.kind].set(job.run.id, answer.ms);
       if (!job.isAbandoned)
         settle(job, () => (answer.kind === "failed" ? job.reject(failure(answer)) : job.resolve(answer)));
     }

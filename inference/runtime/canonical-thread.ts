@@ -2,13 +2,14 @@
 import { parentPort } from "node:worker_threads";
 import { isBaseError } from "../../base/errors.ts";
 import { commitTrace } from "../commit/commitments.ts";
-import { execute, trace } from "../executor/execute.ts";
+import { checkOutput, execute, trace } from "../executor/execute.ts";
 import { type PreparedModel, prepare } from "../executor/prepare.ts";
 import type { CanonicalAnswer, CanonicalRun, FromThread, ToThread } from "./canonical-messages.ts";
 
+const NOTHING = new Uint8Array(0);
 const prepared = new Map<string, PreparedModel>();
 
-function answer({ task, id, model, calldata }: CanonicalRun): CanonicalAnswer {
+function answer({ task, id, model, calldata, claimed }: CanonicalRun): CanonicalAnswer {
   try {
     const known = prepared.get(id) ?? (model && prepare(model.model, model.selector));
     if (known === undefined) throw new RangeError(`model ${id} is not loaded`);
@@ -18,7 +19,12 @@ function answer({ task, id, model, calldata }: CanonicalRun): CanonicalAnswer {
       const output = execute(known, calldata).slice();
       return { kind: "output", output, ms: performance.now() - since };
     }
-    const tensors = trace(known, calldata);
+    if (task === "check") {
+      const since = performance.now();
+      const check = checkOutput(known, calldata, claimed ?? NOTHING);
+      return { kind: "check", check, ms: performance.now() - since };
+    }
+    const tensors = trace(known, calldata, claimed);
     const { tensors: trees } = commitTrace(known.program, tensors);
     return { kind: "trace", tensors, trees: trees.map(({ parts }) => parts) };
   } catch (error) {

@@ -24,6 +24,8 @@ export interface EngineOptions {
   readonly onFallBack: FallBackReason;
 }
 
+const NOT_RUN = { failure: "this model is not run by onnxruntime" };
+
 interface Entry {
   readonly prepared: PreparedModel;
   source: SessionSource | undefined;
@@ -64,8 +66,10 @@ export class OnnxruntimeEngine {
    *  @param signal aborts when nobody waits any more
    *  @throws BaseError as `decodeInput`, for calldata that no request can hold */
   async run(model: string, calldata: Uint8Array, signal?: AbortSignal): Promise<FastResult> {
-    const { prepared } = this.#entry(model);
-    const result = await this.runTensors(model, prepared.inputTensors(prepared.decode(calldata)), signal);
+    const { prepared, source } = this.#entry(model);
+    const input = prepared.decode(calldata);
+    if (source === undefined) return NOT_RUN;
+    const result = await this.runTensors(model, prepared.inputTensors(input), signal);
     if ("failure" in result) return result;
     const { type, dims } = lastStep(prepared.program);
     return { output: encodeOutput(prepared.program, { type, dims, data: result.output }) };
@@ -74,7 +78,7 @@ export class OnnxruntimeEngine {
   /** The last step's tensor from the content of the CODEC steps, in step order. */
   async runTensors(model: string, inputs: readonly Tensor[], signal?: AbortSignal): Promise<RunResult> {
     const { source } = this.#entry(model);
-    if (source === undefined) return { failure: "this model is not run by onnxruntime" };
+    if (source === undefined) return NOT_RUN;
     return this.#pool.run(
       source,
       inputs.map(({ data }) => data),

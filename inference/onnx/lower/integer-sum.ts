@@ -6,6 +6,7 @@ import { makeTensor } from "./constants.ts";
 import { arithmetic, elementwise } from "./elementwise.ts";
 import { knownTensor } from "./fold.ts";
 import type { Lowering } from "./lowering.ts";
+import { masked } from "./masked.ts";
 import { inputsOf } from "./operands.ts";
 import { channelsLast } from "./quantize.ts";
 import {
@@ -48,7 +49,20 @@ export function sum(ctx: Lowering, node: OnnxNode): Value {
   if (ctx.options.arithmetic !== "integers" || a === undefined || b === undefined)
     return arithmetic(ctx, node);
   if (isOneTable(a, b) || (name === "add" && (isBias(a, b) || isBias(b, a)))) return arithmetic(ctx, node);
-  return integerSum(ctx, name, [a, b]) ?? arithmetic(ctx, node);
+  const mask = () => (name === "add" ? maskedSum(ctx, node, a, b) : undefined);
+  return integerSum(ctx, name, [a, b]) ?? mask() ?? arithmetic(ctx, node);
+}
+
+function maskedSum(ctx: Lowering, node: OnnxNode, a: Value, b: Value): Value | undefined {
+  const sum = (): TensorValue => ctx.tensor(arithmetic(ctx, node));
+  for (const [value, mask] of [
+    [a, knownTensor(b)],
+    [b, knownTensor(a)],
+  ] as const) {
+    const found = mask && masked(ctx, value, mask, sum);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 const isOneTable = (a: Value, b: Value): boolean => {
@@ -77,7 +91,7 @@ function integerSum(
   const terms = [a, b] as const;
   const computed = terms.flatMap((term) => ("integers" in term ? [term] : []));
   const most = a.size + b.size;
-  // An attention's mask leaves nothing of what it is added to.
+  // An attention's mask leaves nothing of what it is added to: masked.ts.
   if (most > MOST_TIMES * Math.max(...computed.map(({ size }) => size))) return undefined;
   const bits = most === 0 ? 0 : Math.floor(SUM_BITS - Math.log2(most));
   const isKept = ({ size, integers: { kept, scale } }: (typeof computed)[number]): boolean =>

@@ -5,11 +5,12 @@ import { numbers, type OnnxNode } from "../graph.ts";
 import { refuse } from "../refusal.ts";
 import { makeTensor } from "./constants.ts";
 import { elementwise } from "./elementwise.ts";
-import { folded } from "./fold.ts";
+import { folded, knownTensor } from "./fold.ts";
 import { intAttribute, type Lowering } from "./lowering.ts";
+import { masked } from "./masked.ts";
 import { inputsOf } from "./operands.ts";
 import { sameScale } from "./shape.ts";
-import { type DequantizedValue, type TensorValue, typeOf, type Value } from "./values.ts";
+import { type DequantizedValue, dimsOf, type TensorValue, typeOf, type Value } from "./values.ts";
 
 interface Comparison {
   readonly name: "lt" | "le" | "eq";
@@ -96,7 +97,26 @@ export function where(ctx: Lowering, node: OnnxNode): Value {
   if (type === "float32" && yes.kind === "dequantized" && sameScale(no, yes)) {
     return { ...yes, source: select(yes.source, (no as DequantizedValue).source) };
   }
-  return select(yes, no);
+  return maskedChoice(ctx, condition, [yes, no], () => select(yes, no)) ?? select(yes, no);
+}
+
+/** Numbers where a known condition holds, and a constant that leaves nothing elsewhere, or the other way round. */
+function maskedChoice(
+  ctx: Lowering,
+  condition: Value,
+  [yes, no]: readonly [Value, Value],
+  sum: () => TensorValue,
+): Value | undefined {
+  const picks = knownTensor(condition);
+  const [first, second] = [knownTensor(yes), knownTensor(no)];
+  const other = first ?? second;
+  if (picks === undefined || other === undefined || other.data.length !== 1) return undefined;
+  const value = first === undefined ? yes : no;
+  // Of a number with more axes the result has these, too.
+  if (other.dims.length > dimsOf(value).length) return undefined;
+  const [instead = 0] = numbers(other);
+  const mask = numbers(picks).map((c) => ((c !== 0) === (first === undefined) ? 0 : instead));
+  return instead === 0 ? undefined : masked(ctx, value, makeTensor("float32", picks.dims, mask), sum);
 }
 
 /** IsNaN, IsInf: import proves that no number is either, so the answer is a comparison that never holds. */

@@ -133,6 +133,8 @@ export class Lowering {
         return this.dequantize(value.source, value.scale, value.zero, value.axis);
       case "mapped":
         return this.mapped(value.source, value.map);
+      case "masked":
+        return value.sum();
       case "picked": {
         const picked = this.pick(value.ids, value.table, value.dims);
         return value.cast ? this.cast(picked) : picked;

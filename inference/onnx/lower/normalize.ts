@@ -7,6 +7,7 @@ import { refuse } from "../refusal.ts";
 import { integerLayerNormalization, integerRmsNormalization } from "./integer-normalize.ts";
 import { integerSoftmax } from "./integer-softmax.ts";
 import { floatAttribute, intAttribute, type Lowering, normalAxis } from "./lowering.ts";
+import { hasEmptyRow } from "./masked.ts";
 import { bytes, quantizationAt, quantizeScaled, quantizeTensor } from "./quantize.ts";
 import { realInstanceNormalization, realLayerNormalization, realRmsNormalization } from "./real-normalize.ts";
 import { realLogSoftmax, realSoftmax } from "./real-softmax.ts";
@@ -36,11 +37,13 @@ const LEAST_EXPONENTIAL = 2 ** -100;
  *  parts and of their rests in units of 2^-18. */
 export function softmax(ctx: Lowering, node: OnnxNode): Value {
   const value = ctx.input(node, 0);
-  if (inIntegers(ctx, value))
-    return integerSoftmax(ctx, value, reducedAxes(node, dimsOf(value), ctx.graph.opset));
+  const reduced = reducedAxes(node, dimsOf(value), ctx.graph.opset);
+  if (value.kind === "masked" && !hasEmptyRow(value, reduced))
+    return integerSoftmax(ctx, value.source, reduced, value.kept);
+  if (inIntegers(ctx, value)) return integerSoftmax(ctx, value, reduced);
   return isDequantizedByte(value)
     ? softmaxOf(ctx, node, value, ctx.graph.opset)
-    : realSoftmax(ctx, value, reducedAxes(node, dimsOf(value), ctx.graph.opset));
+    : realSoftmax(ctx, value, reduced);
 }
 
 export function logSoftmax(ctx: Lowering, node: OnnxNode): Value {

@@ -1,6 +1,6 @@
 /** Products with constant weights: one DOT, or parts of it that are added where a row is longer than DOT takes. */
 
-import { MAX_DOT_LENGTH } from "../../program/check.ts";
+import { MAX_DOT_LENGTH, MAX_ELEMENTS } from "../../program/check.ts";
 import {
   elementCount,
   type Operand,
@@ -26,11 +26,11 @@ export const PLAIN_CHANNEL = {
   upper: 0,
 };
 
-/** `bias − za·Σ(w − o)`: what DOT adds to the sum over stored bytes. */
+/** `bias − za·Σ(w − o)`: what DOT adds to the sum over stored bytes, exactly. */
 function foldedBias(channel: DotChannel, zeroPoint: number): number {
   let sum = 0;
   for (const w of channel.weights) sum += w - channel.offset;
-  return Number(BigInt.asIntN(32, BigInt(channel.bias) - BigInt(zeroPoint) * BigInt(sum)));
+  return channel.bias - zeroPoint * sum;
 }
 
 const lengthOf = (product: Product): number => product.channels[0]?.weights.length ?? 0;
@@ -38,7 +38,7 @@ const lengthOf = (product: Product): number => product.channels[0]?.weights.leng
 function dotParameters(product: Product): ChannelParameters[] {
   return product.channels.map((channel) => ({
     ...PLAIN_CHANNEL,
-    bias: foldedBias(channel, product.zeroPoint),
+    bias: foldedBias(channel, product.zeroPoint) | 0,
     weightOffset: channel.offset,
   }));
 }
@@ -72,10 +72,10 @@ function tensorOf(product: Product, operand: Operand, type: "s32" | "u8" | "s8")
   return { kind: "tensor", operand, type, onnx, dims, ...(layout === undefined ? {} : { layout }) };
 }
 
-function emitDot(ctx: Lowering, product: Product): Operand {
+function emitDot(ctx: Lowering, product: Product, form: "s32" | "planes" = "s32"): Operand {
   const { activation, groups, rows } = product;
   return ctx.builder.dot(
-    "s32",
+    form,
     "s32",
     activation,
     weightsOf(ctx, product, dotParameters(product)),
@@ -84,31 +84,91 @@ function emitDot(ctx: Lowering, product: Product): Operand {
   );
 }
 
-/** Parts of at most MAX_DOT_LENGTH, whole words each, added in order. */
+/** s32 accumulators of numbers of 16 bits in s32: each part's numbers become planes of bytes.
+ *  @param lift of a number to 0 or above
+ *  @returns undefined where the planes are too large for a tensor, or import does not prove that what is computed on the
+ *  way to the accumulators fits s32 */
+export function emitPlanes(ctx: Lowering, product: Product, lift: number): TensorValue | undefined {
+  if (2 * elementCount(ctx.builder.shape(product.activation).dims) > MAX_ELEMENTS) return undefined;
+  const zeroPoint = product.zeroPoint + lift;
+  const parts = lengthOf(product) > MAX_DOT_LENGTH ? partsOf(ctx, product) : [product];
+  // A bias that wraps moves every bound of its sums alike, into s32 as well as out of it.
+  const biases = parts.flatMap(({ channels }) => channels.map((channel) => foldedBias(channel, zeroPoint)));
+  if (!biases.every(isS32)) return undefined;
+  const lifted = parts.map((part) => ({
+    ...part,
+    activation: planesOf(ctx, part.activation, lift),
+    zeroPoint,
+  }));
+  let [low, high] = [0, 0];
+  for (const part of lifted) {
+    const { activation, groups, rows } = part;
+    const weights = { descriptor: descriptorOf(part), bytes: packed(part, dotParameters(part)) };
+    const bounds = ctx.builder.accumulators(activation, groups, rows, weights, "planes");
+    const [least, most] = [
+      bounds.low.reduce((a, b) => Math.min(a, b)),
+      bounds.high.reduce((a, b) => Math.max(a, b)),
+    ];
+    low += least;
+    high += most;
+    if (![least, most, low, high].every(isS32)) return undefined;
+  }
+  return tensorOf(
+    product,
+    added(
+      ctx,
+      lifted.map((part) => emitDot(ctx, part, "planes")),
+    ),
+    "s32",
+  );
+}
+
+const isS32 = (x: number): boolean => x >= -(2 ** 31) && x < 2 ** 31;
+
+const planesOf = (ctx: Lowering, numbers: Operand, lift: number): Operand =>
+  ctx.once(`${numbers} planes`, () =>
+    ctx.builder.planes(numbers, [{ ...PLAIN_CHANNEL, bias: lift, multiplier: 1, weightOffset: 0 }]),
+  );
+
 function emitParts(ctx: Lowering, product: Product): Operand {
+  return added(
+    ctx,
+    partsOf(ctx, product).map((part) => emitDot(ctx, part)),
+  );
+}
+
+function added(ctx: Lowering, sums: readonly Operand[]): Operand {
+  const [first, ...more] = sums;
+  if (first === undefined) return refuse("its inner dimension is 0", "Export the model again.");
+  return more.reduce((sum, part) => ctx.builder.arith("add", "s32", sum, part), first);
+}
+
+/** Parts of at most MAX_DOT_LENGTH, whole words each, in order. */
+function partsOf(ctx: Lowering, product: Product): Product[] {
   const { builder } = ctx;
   const k = lengthOf(product);
   const parts = Math.ceil(k / MAX_DOT_LENGTH);
   const width = Math.min(MAX_DOT_LENGTH, 32 * Math.ceil(k / parts / 32));
   const { dims } = builder.shape(product.activation);
   const rows = rowCount(dims);
-  let sum: Operand | undefined;
+  const all: Product[] = [];
   for (let from = 0; from < k; from += width) {
     const length = Math.min(width, k - from);
     const axes = [
       { dim: rows, terms: [{ axis: 0, factor: 1 }], offset: 0, checked: false },
       { dim: k, terms: [{ axis: 1, factor: 1 }], offset: from, checked: false },
     ];
-    const activation = builder.move(product.activation, [rows, length], coordinates(axes, [rows, length]));
+    const activation = ctx.once(`${product.activation} ${from} to ${from + length}`, () =>
+      builder.move(product.activation, [rows, length], coordinates(axes, [rows, length])),
+    );
     const channels = product.channels.map((channel) => ({
       ...channel,
       weights: channel.weights.slice(from, from + length),
       bias: from === 0 ? channel.bias : 0,
     }));
-    const part = emitDot(ctx, { ...product, activation, channels });
-    sum = sum === undefined ? part : builder.arith("add", "s32", sum, part);
+    all.push({ ...product, activation, channels });
   }
-  return sum ?? refuse("its inner dimension is 0", "Export the model again.");
+  return all;
 }
 
 /** Bytes: accumulators requantized in the same step, or after the parts are added. */

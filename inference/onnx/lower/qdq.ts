@@ -14,7 +14,7 @@ import { bytes } from "./quantize.ts";
 import { scaledProduct } from "./scaled-product.ts";
 import { transposeValue } from "./shape.ts";
 import { dimsOf, type TensorValue, typeOf, UNBOUNDED, type Value } from "./values.ts";
-import { productOf } from "./wide.ts";
+import { matricesOf } from "./wide.ts";
 
 /** A dequantized activation of 8 or 16 bits and dequantized constant byte weights of a float32 product. */
 export function quantizedOperands(ctx: Lowering, node: OnnxNode) {
@@ -81,7 +81,7 @@ export function matMul(ctx: Lowering, node: OnnxNode): Value {
       "Scale weights per tensor or per column.",
     );
   }
-  const { source, unit } = productOf(ctx, activation, zero, (operand, operandZero) => {
+  const { source, unit } = matricesOf(ctx, activation, zero, (operand, operandZero) => {
     const product = matrixProduct(ctx, operand, operandZero, weights, zeros);
     if (scale.length > 1 && product.layout !== undefined)
       refuse("its weights are several matrices with a scale a column", "Use one weight scale.");
@@ -153,7 +153,7 @@ export function gemm(ctx: Lowering, node: OnnxNode): Value {
   // An addend that no accumulator can hold is added in float32.
   const isApart = bias !== undefined && (alpha !== 1 || beta !== 1 || !isKnown(bias));
   const tensor = bias === undefined || isApart ? undefined : biasOf(bias, factor, scale);
-  const { source, unit } = productOf(ctx, activation, operands.zero, (operand, zero, takesBias) => {
+  const { source, unit } = matricesOf(ctx, activation, operands.zero, (operand, zero, takesBias) => {
     const product = matrixProduct(ctx, operand, zero, weights, zeros);
     if (tensor === undefined || !takesBias) return product;
     return (

@@ -14,6 +14,8 @@ export interface SoftmaxRows {
   sum(operand: Operand): Operand;
   /** What an operand of dims [rows, n] is in the graph. */
   result(operand: Operand, type: "s32" | "f32"): TensorValue;
+  /** The inverse. */
+  of(tensor: TensorValue): Operand;
 }
 
 /** @param reduced axes that are one row */
@@ -38,6 +40,7 @@ export function softmaxRows(ctx: Lowering, source: TensorValue, reduced: readonl
       return ctx.reshape(builder.lookup("pick", ids, entries, [elements]), rows);
     },
     sum: (operand) => reduceRows(ctx, "sum", operand, column),
+    of: (tensor) => ctx.reshape(ctx.inLayout(tensor, order), rows),
     result: (operand, type) => ({
       ...{ kind: "tensor", operand, type, onnx: type === "f32" ? "float32" : "int32", dims, ...layout },
     }),

@@ -112,6 +112,16 @@ export interface PickedValue {
   readonly cast: boolean;
 }
 
+/** Dequantized integers of which a mask leaves some, and nothing of the others, until Softmax reads them. */
+export interface MaskedValue {
+  readonly kind: "masked";
+  readonly source: DequantizedTensor;
+  /** bool, of fewer axes than the source or as many: 0 where nothing is left */
+  readonly kept: OnnxTensor;
+  /** float32, for any other reader */
+  readonly sum: () => TensorValue;
+}
+
 export type Value =
   | TensorValue
   | ConstantValue
@@ -119,6 +129,7 @@ export type Value =
   | ScaledValue
   | DequantizedValue
   | MappedValue
+  | MaskedValue
   | PickedValue;
 
 export const TENSOR_TYPE: Readonly<Record<OnnxType, TensorType>> = {
@@ -140,6 +151,7 @@ export function dimsOf(value: Value): readonly number[] {
     case "product":
       return value.product.dims;
     case "dequantized":
+    case "masked":
       return dimsOf(value.source);
     case "mapped":
       return value.source.dims;

@@ -5,7 +5,7 @@ import type { Operand } from "../../program/form.ts";
 import type { ChannelParameters } from "../../program/weights.ts";
 import { refuse } from "../refusal.ts";
 import type { Lowering } from "./lowering.ts";
-import { emitProduct, PLAIN_CHANNEL } from "./product.ts";
+import { emitPlanes, emitProduct, PLAIN_CHANNEL } from "./product.ts";
 import {
   isWide,
   LIMITS,
@@ -22,10 +22,13 @@ export interface Half {
   readonly zero: number;
 }
 
+/** By which no number of 16 bits is below 0. */
+const liftOf = ({ onnx }: TensorValue): number => (onnx === "int16" ? 32_768 : 0);
+
 /** `q − zero = 256·(high − its zero) + (low − its zero)`, both halves u8. */
 export function halvesOf(ctx: Lowering, tensor: TensorValue, zero: number): { high: Half; low: Half } {
   const { builder } = ctx;
-  const lift = tensor.onnx === "int16" ? 32_768 : 0;
+  const lift = liftOf(tensor);
   const key = `${tensor.operand} byte`;
   const lifted = (): Operand =>
     lift === 0 ? tensor.operand : builder.arith("add", "s32", tensor.operand, builder.s32(lift));
@@ -64,6 +67,22 @@ export function productOf(
     unit: 1,
   });
   return joined(ctx, emitted(high, false), emitted(low, true));
+}
+
+/** The same of a product of matrices: of 16 bits one DOT planes, where an import asks for integers, the chain need not run
+ *  it, and the sums are proven to fit s32. */
+export function matricesOf(
+  ctx: Lowering,
+  activation: TensorValue,
+  zero: number,
+  make: Parameters<typeof productOf>[3],
+): Accumulators {
+  const { arithmetic, products } = ctx.options;
+  if (isWide(activation.onnx) && arithmetic === "integers" && products !== "pairs") {
+    const source = emitPlanes(ctx, make(activation, zero, true), liftOf(activation));
+    if (source !== undefined) return { source, unit: 1 };
+  }
+  return productOf(ctx, activation, zero, make);
 }
 
 /** Sums as a tensor, in units of `unit`. */

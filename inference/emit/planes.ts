@@ -1,0 +1,44 @@
+/** Numbers of 16 bits as planes of bytes: RESCALE planes and DOT planes as ONNX nodes. Source: docs/EXACT.md, section 3. */
+import { MOST_NUMBER } from "../opcodes/planes.ts";
+import { lastDim, rowCount } from "../program/form.ts";
+import type { ChannelParameters } from "../program/weights.ts";
+import { clamped64 } from "./clamp.ts";
+import type { GraphBuilder, Value } from "./graph.ts";
+import { type Place, reshaped } from "./place.ts";
+
+const wide = (graph: GraphBuilder, dims: readonly number[], ...numbers: number[]): Value =>
+  graph.constant("int64", dims, BigInt64Array.from(numbers, BigInt));
+
+/** @param rescaled s32, with the dims of operand a */
+export function planes({ graph, step, shape }: Place, rescaled: Value): Value {
+  const rows = rowCount(step.dims);
+  const whole = graph.cast(graph.reshape(rescaled, [rows, lastDim(shape(step.a).dims)]), "int64");
+  const number = clamped64(graph, whole, wide(graph, [], 0), wide(graph, [], MOST_NUMBER));
+  const high = graph.node("Div", [number, wide(graph, [], 256)]);
+  const low = graph.node("Sub", [number, graph.node("Mul", [high, wide(graph, [], 256)])]);
+  const joined = graph.node("Concat", [high, low], { axis: 1 });
+  return graph.reshape(graph.cast(joined, "uint8"), step.dims);
+}
+
+/** `256·high + low` of the products of each plane, plus bias, modulo 2^32.
+ *  @param product of [G, rows, K] with the weights: [G, rows, N / G] */
+export function planesDot(
+  { graph, step, value, shape }: Place,
+  channels: readonly ChannelParameters[],
+  product: (rows: Value) => Value,
+): Value {
+  const [groups, m, n] = [step.k, rowCount(step.dims), lastDim(step.dims)];
+  const { dims } = shape(step.a);
+  const k = lastDim(dims) / 2;
+  const order = { perm: [1, 0, 2] };
+  const source = reshaped(graph, value(step.a), dims, [m, groups, 2 * k]);
+  const byGroup = groups === 1 ? source : graph.node("Transpose", [source], order);
+  const products = product(graph.reshape(byGroup, [groups, 2 * m, k]));
+  const apart = graph.cast(graph.reshape(products, [groups, m, 2, n / groups]), "int64");
+  const weighted = graph.node("Mul", [apart, wide(graph, [2, 1], 256, 1)]);
+  const sums = graph.node("ReduceSum", [weighted, wide(graph, [1], 2)], { keepdims: 0 });
+  const byRow = groups === 1 ? sums : graph.node("Transpose", [sums], order);
+  const bias = wide(graph, [n], ...channels.map((channel) => channel.bias));
+  const whole = graph.node("Add", [graph.reshape(byRow, [m, n]), bias]);
+  return graph.reshape(graph.cast(whole, "int32"), step.dims);
+}

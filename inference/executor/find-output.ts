@@ -1,0 +1,60 @@
+import { equalBytes } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
+import type { CodecInput } from "../codecs/input.ts";
+import { encodeOutput } from "../codecs/output.ts";
+import type { Program, Tensor } from "../program/form.ts";
+import { lastStep, outputLength } from "../program/shape.ts";
+import type { PreparedModel } from "./prepare.ts";
+import type { RowPlan } from "./rows/plan.ts";
+
+/** Passes that find the output of a causal program. */
+export const mostPasses = (program: Program): number => (lastStep(program).dims[0] as number) + 1;
+
+/** Return data of one run. @param claimed as of PreparedModel.run */
+export function onePass(prepared: PreparedModel, input: CodecInput, claimed?: Uint8Array): Uint8Array {
+  const tensors = prepared.run(input, claimed);
+  return encodeOutput(prepared.program, tensors[tensors.length - 1] as Tensor);
+}
+
+/** The output that a program which reads the claimed output finds right. Of a causal program that is found row by row,
+ *  and one pass shows that it is; else by passes.
+ *  @throws as `findByPasses` */
+export function findOutput(prepared: PreparedModel, input: CodecInput): Uint8Array {
+  const plan = prepared.rowPlan();
+  if (plan !== undefined) {
+    const output = findByRows(prepared, plan, input);
+    if (equalBytes(onePass(prepared, input, output), output)) return output;
+  }
+  return findByPasses(prepared, input);
+}
+
+/** What stage after stage gives, each with one more row of what the one before gave; the first is a run on zero bytes. */
+export function findByRows(prepared: PreparedModel, plan: RowPlan, input: CodecInput): Uint8Array {
+  const { program } = prepared;
+  let tensors = prepared.run(input, new Uint8Array(outputLength(program)));
+  const output = (): Uint8Array => encodeOutput(program, tensors[tensors.length - 1] as Tensor);
+  for (let stage = 1; stage < plan.rows; stage++) tensors = prepared.runStage(plan, stage, output());
+  return output();
+}
+
+/** The output that a program which reads the claimed output finds right: each pass reads what the one before gave, the
+ *  first one zero bytes, until nothing changes. In a causal program each pass makes one more row right, so there is
+ *  one such output, and no more passes than rows, and one that changes nothing, find it. Source: docs/EXACT.md,
+ *  section 5.
+ *  @throws BaseError OUTPUT_NOT_FOUND where the passes have not found it, as the program is not causal */
+export function findByPasses(prepared: PreparedModel, input: CodecInput): Uint8Array {
+  const { program } = prepared;
+  const passes = mostPasses(program);
+  let output: Uint8Array = new Uint8Array(outputLength(program));
+  for (let pass = 0; pass < passes; pass++) {
+    const next = onePass(prepared, input, output);
+    if (equalBytes(next, output)) return output;
+    output = next;
+  }
+  throw new BaseError({
+    code: "OUTPUT_NOT_FOUND",
+    shortMessage: `No output that the program finds right was found in ${passes} passes, which suffice for a causal program.`,
+    nextStep: "Use a model whose import proves that it is causal.",
+    details: { passes },
+  });
+}

@@ -1,0 +1,86 @@
+/** The proof that a program which reads the claimed output finds one output right. Source: docs/EXACT.md, section 4. */
+import { BaseError } from "../../../base/errors.ts";
+import {
+  elementCount,
+  isStep,
+  type Model,
+  type Program,
+  readsClaimed,
+  type Step,
+} from "../../program/form.ts";
+import { lastStep } from "../../program/shape.ts";
+import { describeOperation } from "../describe.ts";
+import type { Range } from "../range.ts";
+import { type Bounds, outputBounds, type ProgramBounds, programBounds } from "./bounds.ts";
+
+/** Places of a way through the program that an error names. */
+const MOST_PLACES = 8;
+
+interface Place {
+  readonly step: number;
+  readonly element: number;
+}
+
+/** Proves that no element in row t of the output depends on a claimed element of row t or above. Nothing is to be
+ *  proven of a program that does not read the claimed output.
+ *  @param ranges intervals of the steps
+ *  @throws BaseError CAUSALITY_UNPROVEN with the steps by which a later row could come in */
+export function proveCausality(model: Model, ranges: readonly Range[]): void {
+  const { program } = model;
+  if (!readsClaimed(program)) return;
+  if (laterElement(program, outputBounds(model, ranges)) === undefined) return;
+  const bounds = programBounds(model, ranges);
+  const step = program.steps.length - 1;
+  const element = laterElement(program, bounds.of[step]) as number;
+  const row = Math.floor(element / rowSize(program));
+  const later = (bounds.of[step]?.[element] as number) - 1;
+  const way = wayTo(bounds, { step, element }).map((place) => describePlace(model, place));
+  throw new BaseError({
+    code: "CAUSALITY_UNPROVEN",
+    shortMessage: `Row ${row} of the output can depend on row ${later} of the claimed output, must be on rows below ${row} alone:\n${shorten(way).join("\n")}`,
+    nextStep:
+      "Let the steps in this list read earlier rows alone: a MOVE that shifts the claimed output by a row along its first axis, or a SELECT by a constant mask of what later rows give.",
+    details: { row, later, way },
+  });
+}
+
+const rowSize = (program: Program): number => {
+  const { dims } = lastStep(program);
+  return elementCount(dims) / (dims[0] as number);
+};
+
+/** The first element of the output that can depend on a claimed element of its row or a later one.
+ *  @param bounds of the last step */
+export function laterElement(program: Program, bounds: Bounds): number | undefined {
+  const size = rowSize(program);
+  const element = bounds?.findIndex((bound, i) => bound > Math.floor(i / size)) ?? -1;
+  return element === -1 ? undefined : element;
+}
+
+/** From an element of the output, over elements with the same bound, to a claimed one. */
+function wayTo({ of, readsOf }: ProgramBounds, from: Place): Place[] {
+  const way = [from];
+  for (let at: Place | undefined = from; at !== undefined; ) {
+    const { step, element }: Place = at;
+    const bound = of[step]?.[element];
+    let next: Place | undefined;
+    readsOf(step)(element, (operand, first, count) => {
+      if (next !== undefined || !isStep(operand)) return;
+      const found = of[operand]?.subarray(first, first + count).indexOf(bound as number) ?? -1;
+      if (found >= 0) next = { step: operand, element: first + found };
+    });
+    if (next !== undefined) way.push(next);
+    at = next;
+  }
+  return way;
+}
+
+function describePlace({ program }: Model, { step, element }: Place): string {
+  return `step ${step} (${describeOperation(program.steps[step] as Step)}), element ${element}`;
+}
+
+function shorten(way: readonly string[]): string[] {
+  if (way.length <= MOST_PLACES) return [...way];
+  const half = MOST_PLACES / 2;
+  return [...way.slice(0, half), `… ${way.length - MOST_PLACES} steps …`, ...way.slice(-half)];
+}
