@@ -8,6 +8,7 @@ export const LINES = [
   "lines",
   "program",
   "run",
+  "claimed",
   "codec",
   "output",
   "returned",

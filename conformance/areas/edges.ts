@@ -53,6 +53,26 @@ const ratioProgram = (rows: number, divisors: number, k: number, variant = 1): P
     [{ layout: "plain", type: "s32", dims: [divisors] }],
     ["s32", [rows, 2]],
   );
+/** Numbers of 16 bits of two rows of `length`. */
+const planesProgram = (length: number, last: number, channels: number, rows = 2, k = 0): Program =>
+  behind(
+    [step({ opcode: "rescale", variant: 2, type: "u8", dims: [rows, last], a: 0, b: weight(0), k })],
+    [{ layout: "channel", type: "u8", dims: [channels] }],
+    ["s32", [2, length]],
+  );
+/** Their product with n rows of k weights. */
+const planesDotProgram = (
+  k: number,
+  last: number,
+  n: number,
+  groups: number,
+  type: Step["type"] = "u8",
+): Program =>
+  behind(
+    [step({ opcode: "dot", variant: 4, type: "s32", dims: [2, n], a: 0, b: weight(0), k: groups })],
+    [{ layout: "dot", type: "u8", dims: [n, k] }],
+    [type, [2 * groups, last]],
+  );
 const lookupProgram = (ids: number, d: number): Program =>
   behind(
     [step({ opcode: "lookup", dims: [1, d], a: 0, b: weight(0) })],
@@ -64,7 +84,21 @@ const output = (outputCodec: Program["outputCodec"], type: Step["type"], count: 
   outputCodec,
 });
 
+/** The claimed output beside a last step of [6, 4] elements. */
+const claimedEdge = (fields: Partial<Step>, type: Step["type"] = "u8"): Program => ({
+  ...rawProgram(24, [
+    step({ opcode: "codec", variant: 5, type, dims: [6, 4], ...fields }),
+    rawInput(type, [6, 4]),
+  ]),
+  outputCodec: "raw",
+});
+
 const EDGES: readonly Edge[] = [
+  [5, (n) => claimedEdge({ variant: n })],
+  [6, (n) => claimedEdge({ dims: [n, 4] })],
+  [0, (n) => claimedEdge({ k: n })],
+  [1, (n) => claimedEdge({ type: n === 1 ? "u8" : "s8" })],
+  [1, (n) => claimedEdge({ dims: n === 1 ? [6, 4] : [24] })],
   [4_096, (n) => textProgram(n, [1, 1], 2)],
   [1, (n) => textProgram(n, [1, 1], 2)],
   [64, (n) => textProgram(9, [n, 1], 2)],
@@ -129,6 +163,14 @@ const EDGES: readonly Edge[] = [
   [1, (n) => ratioProgram(2, 2, n)],
   [3, (n) => ratioProgram(3, n, 7)],
   [1, (n) => ratioProgram(2, 2, 1, n)],
+  [6, (n) => planesProgram(3, n, 3)],
+  [3, (n) => planesProgram(3, 6, n)],
+  [2, (n) => planesProgram(3, 6, 1, n)],
+  [0, (n) => planesProgram(3, 6, 1, 2, n)],
+  [992, (n) => planesDotProgram(n, 2 * n, 1, 1)],
+  [6, (n) => planesDotProgram(3, n, 4, 2)],
+  [2, (n) => planesDotProgram(3, 6, 4, n)],
+  [1, (n) => planesDotProgram(3, 6, 4, 1, (["u8", "u8", "s8"] as const)[n])],
   [
     256,
     (n) =>

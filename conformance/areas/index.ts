@@ -1,6 +1,7 @@
 /** All areas, in the order in which they are tried: what others rest on first. */
 import type { Area } from "../case.ts";
 import { BATCHES } from "./batches.ts";
+import { CLAIMED } from "./claimed.ts";
 import { OPENINGS, OUTPUTS } from "./commitments.ts";
 import { EDGE_PROGRAMS } from "./edges.ts";
 import { IDS, ORDERS, SIGNALS } from "./game.ts";
@@ -18,6 +19,7 @@ export const AREAS: readonly Area[] = [
   ...OPCODE_AREAS,
   PROGRAMS,
   DIRECTED_PROGRAMS,
+  CLAIMED,
   OUTPUTS,
   OPENINGS,
   REVEALS,

@@ -23,11 +23,20 @@ function runCase(
   calldata: Uint8Array,
   isCounted = (opcode: Opcode): boolean => !COPIES.includes(opcode),
 ): Case {
-  const { model, program, selector } = prepared;
-  const tensors = trace(prepared, calldata);
-  const content = [encodeProgram(program), concatBytes(...model.weights), selector, calldata].map(toHex);
+  return tensorsCase("run", [calldata], prepared, trace(prepared, calldata), isCounted);
+}
+
+/** @param asked what the line names behind the model */
+export function tensorsCase(
+  name: "run" | "claimed",
+  asked: readonly Uint8Array[],
+  { model, program, selector }: PreparedModel,
+  tensors: readonly Tensor[],
+  isCounted = (_: Opcode): boolean => true,
+): Case {
+  const content = [encodeProgram(program), concatBytes(...model.weights), selector, ...asked].map(toHex);
   return {
-    line: ["run", ...content],
+    line: [name, ...content],
     expected: [
       toHex(encodeOutput(program, tensors.at(-1) as Tensor)),
       toHex(commitWeights(model).root),

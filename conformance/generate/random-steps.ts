@@ -1,4 +1,3 @@
-import { variantCode } from "../../inference/program/codes.ts";
 import {
   ARITH_VARIANTS,
   type Coordinate,
@@ -8,11 +7,12 @@ import {
   type Opcode,
   type TensorType,
 } from "../../inference/program/form.ts";
-import { packChannel, packDot, packLookup } from "../../inference/program/weights.ts";
+import { packLookup } from "../../inference/program/weights.ts";
 import { type ProgramBuilder, randomDims, union, type Value } from "./program-builder.ts";
-import { ratio } from "./random-ratio.ts";
+import { requant, rescale } from "./random-channels.ts";
+import { dot } from "./random-dot.ts";
 import { reduce } from "./random-reduce.ts";
-import { hostileParameters, type Range, saneParameters, TYPE_RANGES } from "./random-values.ts";
+import { type Range, TYPE_RANGES } from "./random-values.ts";
 
 const INTEGERS = ["u8", "s8", "s32", "bool"] as const;
 const BYTES = ["u8", "s8"] as const;
@@ -116,103 +116,6 @@ function lookup(b: ProgramBuilder): Value {
   const type = rng.pick(ALL);
   const table = b.randomConstant(type, [v, d]);
   return b.step({ opcode: "lookup", variant: 1, type, dims: [...rows, d], a: ids, b: table }, table.range);
-}
-
-/** Rows of activations times rows of activations. */
-function dotOfActivations(b: ProgramBuilder): Value {
-  const { rng } = b;
-  const k = rng.chance(0.85) ? rng.int(1, 70) : rng.pick([96, 128, 255, 992, 1023, 1024]);
-  const most = k > 200 ? 2 : 4;
-  const [matrices, share, n] = [rng.int(1, most), rng.int(1, most), rng.int(1, most)];
-  const left = b.value(BYTES, rng.chance(0.5) ? [matrices * share, k] : [matrices, share, k]);
-  const right = b.value(BYTES, rng.chance(0.5) ? [matrices * n, k] : [matrices, n, k]);
-  const dims = rng.chance(0.5) ? [matrices * share, n] : [matrices, share, n];
-  const variant = variantCode("dot", "activations");
-  return b.step(
-    { opcode: "dot", variant, type: "s32", dims, a: left, b: right, k: share },
-    range(-255 * 128 * k, 255 * 255 * k),
-  );
-}
-
-function dot(b: ProgramBuilder): Value {
-  const { rng } = b;
-  if (rng.chance(0.25)) return dotOfActivations(b);
-  const k = rng.chance(0.85) ? rng.int(1, 70) : rng.pick([96, 128, 255, 768, 991, 992]);
-  const groups = rng.chance(0.7) || k > 200 ? 1 : rng.int(2, 4);
-  const n = groups * rng.int(1, k > 200 ? 2 : 5);
-  const rows = rng.int(1, k > 200 ? 2 : 4);
-  const input = b.value(BYTES, [rows * groups, k]);
-  const variant = rng.int(0, 2);
-  const type = variant === 0 ? "s32" : rng.pick(BYTES);
-  const dims = rng.chance(0.5) ? [rows, n] : [1, rows, n];
-  const bytes = rng.bytes(n * k);
-  const largest = 255 * 255 * k;
-  const sums = range(-largest, largest);
-  const spread = Math.sqrt(k) * 74 * 74 * 2;
-  const channels = Array.from({ length: n }, (_, row) => {
-    if (b.options.hostile) return hostileParameters(rng);
-    const parameters = saneParameters(rng, sums, spread, variant === 1, type === "s8" ? "s8" : "u8");
-    // Centres the sums: what a zero point's correction does in a real layer.
-    let offset = 0;
-    for (let i = 0; i < k; i++) offset += (bytes[row * k + i] as number) - 128;
-    return { ...parameters, bias: -128 * offset + rng.int(-1000, 1000) };
-  });
-  const words = packDot(bytes, k, channels);
-  if (b.options.hostile && rng.chance(0.5)) words.set(rng.bytes(words.length));
-  const weights = b.weight({ layout: "dot", type: "u8", dims: [n, k] }, words);
-  return b.step(
-    { opcode: "dot", variant, type, dims, a: input, b: weights, k: groups },
-    variant === 0 && !b.options.hostile ? sums : TYPE_RANGES[type],
-  );
-}
-
-function channelStep(
-  b: ProgramBuilder,
-  opcode: "requant" | "rescale",
-  variant: number,
-  type: "u8" | "s8" | "s32",
-): Value {
-  const { rng } = b;
-  const dims = randomDims(rng, MOST);
-  const input = b.clamp(b.value(["s32"], dims), range(-(2 ** 26), 2 ** 26));
-  const n = rng.chance(0.7) && lastDim(dims) <= 64 ? lastDim(dims) : 1;
-  const channels = Array.from({ length: n }, () => {
-    if (b.options.hostile) return hostileParameters(rng);
-    const sums = range(input.range.low - 1000, input.range.high + 1000);
-    const bias = rng.int(-1000, 1000);
-    if (opcode === "requant") {
-      const spread = Math.min(2 ** 15, sums.high - sums.low);
-      return { ...saneParameters(rng, sums, spread, variant === 1, type === "s8" ? "s8" : "u8"), bias };
-    }
-    const shift = rng.int(0, 20);
-    const [multiplier, addend] = [
-      rng.int(1, 2 ** Math.min(20, shift + 2)),
-      BigInt(rng.int(-(2 ** 20), 2 ** 20)),
-    ];
-    return {
-      bias,
-      multiplier,
-      addend,
-      shift,
-      scaleBits: 0,
-      zeroPoint: 0,
-      lower: 0,
-      upper: 0,
-      weightOffset: 0,
-    };
-  });
-  const words = packChannel(channels);
-  if (b.options.hostile && rng.chance(0.5)) words.set(rng.bytes(words.length));
-  const parameters = b.weight({ layout: "channel", type: "u8", dims: [n] }, words);
-  return b.step({ opcode, variant, type, dims, a: input, b: parameters }, TYPE_RANGES[type]);
-}
-
-function requant(b: ProgramBuilder): Value {
-  return channelStep(b, "requant", b.rng.int(1, 2), b.rng.pick(BYTES));
-}
-
-function rescale(b: ProgramBuilder): Value {
-  return b.rng.chance(0.4) ? ratio(b) : channelStep(b, "rescale", 0, "s32");
 }
 
 function table(b: ProgramBuilder): Value {

@@ -43,7 +43,7 @@ export function judge(
     case "requant":
       return channel(place);
     case "rescale":
-      return step.variant === 1 ? ratio(place) : channel(place);
+      return step.variant === 1 ? ratio(place) : step.variant === 2 ? plane(place) : channel(place);
     case "table":
       return BigInt(bytesOf(place, 1)[Number(stored(place, step.a, 0)) % 32] as number);
     case "arith":
@@ -203,13 +203,15 @@ function dot(place: Place): bigint {
   const { dims } = tensorOf(place.program, place.step.b);
   const k = lastOf(dims);
   const p = parametersOf(b.subarray(b.length - 32));
+  const isPlanes = place.step.variant === 4;
   let acc = p.bias;
   for (let i = 0; i < k; i++) {
-    const x = BigInt(a[i] as number);
+    const byte = BigInt(a[i] as number);
+    const x = isPlanes ? 256n * byte + BigInt(a[k + i] as number) : byte;
     const w = BigInt(b[32 * Math.floor(i / 32) + 31 - (i % 32)] as number);
     acc += x * (w - p.offset);
   }
-  return finish(place.step.variant, wrap(acc), p);
+  return finish(isPlanes ? 0 : place.step.variant, wrap(acc), p);
 }
 
 function channel(place: Place): bigint {
@@ -219,6 +221,17 @@ function channel(place: Place): bigint {
   const acc = wrap(value + p.bias);
   if (step.opcode === "requant") return finish(step.variant, acc, p);
   return BigInt.asUintN(32, BigInt.asIntN(64, acc * p.m + p.b) >> p.s);
+}
+
+/** Variant 2 of RESCALE. */
+function plane(place: Place): bigint {
+  const { step, program, element } = place;
+  const k = lastOf(tensorOf(program, step.a).dims);
+  const column = element % (2 * k);
+  const p = parametersOf(bytesOf(place, 1));
+  const acc = wrap(elementOf(bytesOf(place, 0), "s32", column % k) + p.bias);
+  const u = clamp(wrap(BigInt.asIntN(64, acc * p.m + p.b) >> p.s), 0n, 65_535n);
+  return column < k ? u / 256n : u % 256n;
 }
 
 /** Variant 1 of RESCALE. */

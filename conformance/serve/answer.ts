@@ -13,6 +13,7 @@ import { prepare } from "../../inference/executor/prepare.ts";
 import {
   elementBytes,
   elementCount,
+  isClaimed,
   judgeVersionOf,
   type Program,
   type Tensor,
@@ -50,7 +51,8 @@ const HANDLERS: Readonly<Record<LineName, Handler>> = {
     programOf(words);
     return [];
   },
-  run,
+  run: (words) => run(words),
+  claimed: (words) => run(words, () => words.bytes()),
   codec,
   output,
   returned,
@@ -115,11 +117,17 @@ function splitWeights({ weights }: Program, bytes: Uint8Array): Uint8Array[] {
   });
 }
 
-function run(words: Words): string[] {
+/** @param claimed reads the output that a program reads which does; absent: the one that it finds right */
+function run(words: Words, claimed?: () => Uint8Array): string[] {
   const program = programOf(words);
   const bytes = words.bytes();
   const prepared = prepare({ program, weights: splitWeights(program, bytes) }, words.fixed(4));
-  const tensors = trace(prepared, words.bytes());
+  const calldata = words.bytes();
+  const output = claimed?.();
+  const length = outputLength(program);
+  if (output !== undefined && output.length !== length)
+    refuseLine("length of the output", output.length, `${length} bytes`);
+  const tensors = trace(prepared, calldata, output);
   return [
     toHex(encodeOutput(program, tensors.at(-1) as Tensor)),
     toHex(commitWeights(prepared.model).root),
@@ -132,7 +140,8 @@ function codec(words: Words): string[] {
   const program = programOf(words);
   const input = decodeInput(program, words.fixed(4), words.bytes());
   const step = program.steps[words.number(16)];
-  if (step?.opcode !== "codec") refuseLine("step", step?.opcode, "a CODEC step");
+  if (step?.opcode !== "codec" || isClaimed(step))
+    refuseLine("step", step?.opcode, "a CODEC step that reads calldata");
   const data = newData(step.type, elementCount(step.dims));
   fillInputTensor(step, input, data);
   return [toHex(storedBytes(data)), toHex(tensorRoot(step, data))];

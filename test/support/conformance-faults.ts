@@ -27,6 +27,7 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
   ],
   edges: [
     ["any pad of a byte", `${OPCODES}move.ts`, "check.must(step.k <= 255,", "check.must(true,"],
+    ["a claimed output of any dims", `${OPCODES}codec.ts`, "check.must(own === last,", "check.must(true,"],
     ["any rows of REDUCE", `${OPCODES}reduce.ts`, "bytes <= most, ", "true, "],
     ["a norm of 8,193 bytes", `${OPCODES}norm.ts`, "MAX_NORM_BYTES = 8192", "MAX_NORM_BYTES = 8193"],
     ["any number of divisors", `${OPCODES}rescale.ts`, "check.must(count === rows,", "check.must(true,"],
@@ -300,6 +301,22 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       `${PROMISES}signature.ts`,
       "if (size(signature) !== BYTES) throw",
       "if (size(signature) > BYTES) return signerOf(digest, slice(signature, 0, BYTES)); if (size(signature) !== BYTES) throw",
+    ],
+  ],
+  claimed: [
+    ["an s8 without its sign", "inference/codecs/claimed.ts", '^ (step.type === "s8" ? 0x80 : 0)', ""],
+    ["the first byte of a word", "inference/codecs/claimed.ts", "output[end - 1]", "output[end - size]"],
+    [
+      "what a run on zero bytes gives",
+      "inference/executor/find-output.ts",
+      "const plan = prepared.rowPlan();",
+      "const plan = prepared.rowPlan();\n  if (plan !== undefined) return onePass(prepared, input, new Uint8Array(outputLength(prepared.program)));",
+    ],
+    [
+      "what the second pass gives",
+      "inference/executor/find-output.ts",
+      "if (equalBytes(next, output)) return",
+      "if (pass > 0 || equalBytes(next, output)) return",
     ],
   ],
   batches: [

@@ -70,6 +70,18 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
       "k * aZero * bZero - bZero * total",
       "k * aZero * bZero - 0 * total",
     ],
+    [
+      "low bytes from the beginning of the row",
+      `${OPCODES}planes.ts`,
+      "const low = bytes.compute(a, at + k, group);",
+      "const low = bytes.compute(a, at, group);",
+    ],
+    [
+      "the low bytes have no part in the sum of the row",
+      `${OPCODES}planes.ts`,
+      "256 * high + low;",
+      "256 * high;",
+    ],
   ],
   requant: [
     [
@@ -100,15 +112,27 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     ],
     [
       "saturates",
-      `${OPCODES}rescale.ts`,
-      "Number(BigInt.asIntN(32, channels.shifted(acc, n)))",
-      "Math.max(-2147483648, Math.min(2147483647, Number(channels.shifted(acc, n))))",
+      `${OPCODES}requantizer.ts`,
+      "Number(BigInt.asIntN(32, this.shifted(acc, n)))",
+      "Math.max(-2147483648, Math.min(2147483647, Number(this.shifted(acc, n))))",
     ],
     [
       "the bias does not wrap",
-      `${OPCODES}rescale.ts`,
-      "((input[i] as number) + (channels.bias[n] as number)) | 0",
-      "(input[i] as number) + (channels.bias[n] as number)",
+      `${OPCODES}requantizer.ts`,
+      "const acc = (value + (this.bias[n] as number)) | 0;",
+      "const acc = value + (this.bias[n] as number);",
+    ],
+    [
+      "numbers of 16 bits wrap",
+      `${OPCODES}planes.ts`,
+      "Math.max(0, Math.min(MOST_NUMBER, rescaled))",
+      "rescaled & 65_535",
+    ],
+    [
+      "low bytes stand first",
+      `${OPCODES}planes.ts`,
+      "out[to] = number >> 8;\n      out[to + length] = number;",
+      "out[to] = number;\n      out[to + length] = number >> 8;",
     ],
     [
       "ratios are rounded toward zero",
@@ -174,8 +198,8 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     [
       "a norm that is rounded to the nearest",
       `${OPCODES}norm.ts`,
-      "root * root > total",
-      "root * root > total + root",
+      "(root + 1n) * (root + 1n) <= total",
+      "root * root + root < total",
     ],
     ["norms wrap", `${OPCODES}norm.ts`, "if (total >= 1n << 62n) return LARGEST;", ""],
     ["s8 without its offset", `${OPCODES}reduce.ts`, "result = (result - offset) | 0;", ""],

@@ -13,6 +13,7 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
   structure: [["unused bytes of a record", "exact/decode.py", "fields.zero(14, 32)", "fields.zero(14, 15)"]],
   edges: [
     ["a step that reads itself", VALIDATE, "else self.index\n", "else self.index + 1\n"],
+    ["a claimed output of any dims", VALIDATE, "self.form == self.program.output, ", "True, "],
     ["a multiplier of 0", VALIDATE, 'step.k >= 1, "the', 'step.k >= 0, "the'],
     ["a norm of 8,193 bytes", VALIDATE, "MAX_NORM = 8192", "MAX_NORM = 8193"],
     [
@@ -39,6 +40,15 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
     ],
   ],
   codec: [["subnormal numbers are read", "exact/calldata.py", "(size >= 0x0080_0000)", "(size > 0)"]],
+  claimed: [
+    ["an s8 without its sign", "exact/claimed.py", "128 if form.type is ElementType.S8 else 0", "0"],
+    [
+      "one pass too few",
+      "exact/execute.py",
+      "self.program.output.dims[0] + 1",
+      "self.program.output.dims[0]",
+    ],
+  ],
   move: [
     [
       "a second axis that only runs backwards",
@@ -69,6 +79,7 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       "a.astype(np.float64), b.transpose(0, 2, 1)",
       "a.astype(np.float64), b[::-1].transpose(0, 2, 1)",
     ],
+    ["the low plane first", KERNELS, "high, low = np.split(", "low, high = np.split("],
     ["without the weight offset", KERNELS, "exact - parameters.offset * sums", "exact"],
   ],
   requant: [
@@ -88,6 +99,18 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
   rescale: [
     ["ratios without the half", KERNELS, "(2 * x * k + d) // (2 * d)", "(x * k) // d"],
     ["a divisor below 1 divides", KERNELS, "if d > 0 else 0", "if d != 0 else 0"],
+    [
+      "numbers of 16 bits are not clamped",
+      KERNELS,
+      "numbers = np.clip(rescaled, 0, 65_535)",
+      "numbers = rescaled % 65_536",
+    ],
+    [
+      "the two bytes of a number side by side",
+      KERNELS,
+      "return np.concatenate([numbers // 256, numbers % 256], axis=-1).astype(np.uint8)",
+      "return np.stack([numbers // 256, numbers % 256], axis=-1).astype(np.uint8)",
+    ],
     [
       "the shift is not modulo 64",
       "exact/weights.py",
@@ -151,7 +174,7 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
     [
       "the first channel's parameters for all",
       "exact/element.py",
-      "row = element % step.form.dims[-1] if opened.program.form_of(step.b).count > 1 else 0",
+      "row = element % numbers.dims[-1] if channels.count > 1 else 0",
       "row = 0",
     ],
     ["an opening too many", "exact/openings.py", "if next(self.openings, None) is not None:", "if False:"],

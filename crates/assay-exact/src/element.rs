@@ -40,12 +40,13 @@ impl<O: Operands> Element<'_, O> {
             Opcode::Dot if self.step.variant == 3 => self.dot_of_activations(),
             Opcode::Dot => self.dot(),
             Opcode::Requant => {
-                let (acc, word) = self.channel()?;
+                let (acc, word) = self.channel(self.index)?;
                 Ok(Parameters(word.as_ref()).requantized(acc, self.step.variant))
             }
             Opcode::Rescale if self.step.variant == 1 => self.ratio(),
+            Opcode::Rescale if self.step.variant == 2 => self.planes(),
             Opcode::Rescale => {
-                let (acc, word) = self.channel()?;
+                let (acc, word) = self.channel(self.index)?;
                 Ok(Parameters(word.as_ref()).scaled(acc) as u32)
             }
             Opcode::Table => {
@@ -137,18 +138,19 @@ impl<O: Operands> Element<'_, O> {
         let row = self.operands.row(a, m * groups + n * groups / rows)?;
         let weights = self.operands.row(b, n)?;
         let (weights, parameters) = weights.as_ref().split_at(weights.as_ref().len() - WORD);
-        let mut products = 0i64;
-        let mut sum = 0i64;
-        for (values, word) in row.as_ref().chunks(WORD).zip(weights.chunks(WORD)) {
-            for (&value, &weight) in values.iter().zip(word.iter().rev()) {
-                products += i64::from(value) * i64::from(weight);
-                sum += i64::from(value);
-            }
-        }
+        let row = row.as_ref();
+        let (products, sum) = if self.step.variant == 4 {
+            // Sums of numbers are those of their high bytes, 256 times, and of their low ones.
+            let (high, low) = row.split_at(row.len() / 2);
+            let [high, low] = [high, low].map(|plane| sums(plane, weights));
+            (256 * high.0 + low.0, 256 * high.1 + low.1)
+        } else {
+            sums(row, weights)
+        };
         let parameters = Parameters(parameters);
         let acc = wrap(products - parameters.weight_offset() * sum + parameters.bias());
         Ok(match self.step.variant {
-            0 => acc as u32,
+            0 | 4 => acc as u32,
             variant => parameters.requantized(acc, variant),
         })
     }
@@ -170,14 +172,23 @@ impl<O: Operands> Element<'_, O> {
         Ok(sum as u32)
     }
 
-    /// `wrap(a + bias′)` and the parameter word of the element's channel.
-    fn channel(&mut self) -> Result<(i64, O::Row)> {
+    /// `wrap(a + bias′)` of an element of a, and the parameter word of its channel.
+    fn channel(&mut self, index: usize) -> Result<(i64, O::Row)> {
         let [a, b, _] = self.step.operands;
-        let value = number(self.operands.element(a, self.index)?, ElementType::S32);
-        let row = if self.dims(1).count() == 1 { 0 } else { self.place().1 };
+        let value = number(self.operands.element(a, index)?, ElementType::S32);
+        let row = if self.dims(1).count() == 1 { 0 } else { index % self.dims(0).last() };
         let word = self.operands.row(b, row)?;
         let acc = wrap(value + Parameters(word.as_ref()).bias());
         Ok((acc, word))
+    }
+
+    /// A byte of a rescaled number of 16 bits: in the first half of a row the high one, in the second the low one.
+    fn planes(&mut self) -> Result<u32> {
+        let (row, place) = self.place();
+        let count = self.dims(0).last();
+        let (acc, word) = self.channel(row * count + place % count)?;
+        let number = wrap(Parameters(word.as_ref()).scaled(acc)).clamp(0, 65_535) as u32;
+        Ok(if place < count { number / 256 } else { number % 256 })
     }
 
     /// An element by the divisor of its row, rounded, halves up.
@@ -268,6 +279,18 @@ impl<O: Operands> Element<'_, O> {
         let last = self.step.form.dims.last();
         (self.index / last, self.index % last)
     }
+}
+
+/// The sum of products of a row's bytes with those of a weight row, and the sum of the bytes.
+fn sums(row: &[u8], weights: &[u8]) -> (i64, i64) {
+    let (mut products, mut sum) = (0, 0);
+    for (values, word) in row.chunks(WORD).zip(weights.chunks(WORD)) {
+        for (&value, &weight) in values.iter().zip(word.iter().rev()) {
+            products += i64::from(value) * i64::from(weight);
+            sum += i64::from(value);
+        }
+    }
+    (products, sum)
 }
 
 /// An id as a row of a table: a negative one is 0, one behind the table its last row.

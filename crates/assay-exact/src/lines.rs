@@ -1,7 +1,7 @@
 //! The lines of docs/CONFORMANCE.md.
 use crate::words::{hex, Words};
 use assay_exact::calldata::Input;
-use assay_exact::execute::{run, split_weights};
+use assay_exact::execute::{run, run_claimed, split_weights, Run};
 use assay_exact::ids::{Model, Request};
 use assay_exact::openings::{judge, opened_element, Roots};
 use assay_exact::program::{Opcode, Program};
@@ -16,9 +16,10 @@ type Answer = Result<Vec<String>>;
 type Handler = fn(&mut Words<'_>) -> Answer;
 
 /// Each line's name, and what answers it.
-const LINES: [(&str, Handler); 22] = [
+const LINES: [(&str, Handler); 23] = [
     ("program", |words| words.program().map(|_| Vec::new())),
     ("run", run_program),
+    ("claimed", run_claimed_output),
     ("codec", codec),
     ("output", output),
     ("returned", returned),
@@ -77,10 +78,21 @@ fn run_program(words: &mut Words<'_>) -> Answer {
     let weights = words.bytes()?;
     let weights = split_weights(&program, &weights)?;
     let input = Input::read(&program, words.fixed()?, &words.bytes()?)?;
-    let run = run(&program, &weights, &input)?;
-    let mut found = vec![hex(&run.output()), hex(&weights_root(&program, &weights)), hex(&run.trace_root())];
+    Ok(shown(&program, &weights, &run(&program, &weights, &input)?))
+}
+
+fn run_claimed_output(words: &mut Words<'_>) -> Answer {
+    let program = words.program()?;
+    let weights = words.bytes()?;
+    let weights = split_weights(&program, &weights)?;
+    let input = Input::read(&program, words.fixed()?, &words.bytes()?)?;
+    Ok(shown(&program, &weights, &run_claimed(&program, &weights, &input, &words.bytes()?)?))
+}
+
+fn shown(program: &Program, weights: &[&[u8]], run: &Run<'_>) -> Vec<String> {
+    let mut found = vec![hex(&run.output()), hex(&weights_root(program, weights)), hex(&run.trace_root())];
     found.extend(run.tensors.iter().map(|tensor| hex(tensor)));
-    Ok(found)
+    found
 }
 
 fn codec(words: &mut Words<'_>) -> Answer {
@@ -88,11 +100,11 @@ fn codec(words: &mut Words<'_>) -> Answer {
     let input = Input::read(&program, words.fixed()?, &words.bytes()?)?;
     let index: u16 = words.number(16)?;
     match program.steps.get(usize::from(index)) {
-        Some(step) if step.opcode == Opcode::Codec => {
+        Some(step) if step.opcode == Opcode::Codec && !step.is_claimed() => {
             let tensor = input.tensor(step);
             Ok(vec![hex(&tensor), hex(&tensor_root(&step.form, &tensor))])
         }
-        _ => Err(Error(format!("step {index} is no CODEC step"))),
+        _ => Err(Error(format!("step {index} is no CODEC step that reads calldata"))),
     }
 }
 

@@ -19,6 +19,11 @@ impl Dims {
         &self.sizes[..usize::from(self.rank)]
     }
 
+    /// The first dim.
+    pub fn first(&self) -> usize {
+        self.sizes[0] as usize
+    }
+
     /// The last dim: elements of a row.
     pub fn last(&self) -> usize {
         self.sizes[usize::from(self.rank) - 1] as usize
@@ -126,6 +131,16 @@ pub struct Step {
     pub coordinates: [Coordinate; 4],
 }
 
+/// The variant of CODEC that reads the claimed output.
+const CLAIMED: u8 = 5;
+
+impl Step {
+    /// Whether the step's tensor is the output that a claim states.
+    pub fn is_claimed(&self) -> bool {
+        self.opcode == Opcode::Codec && self.variant == CLAIMED
+    }
+}
+
 /// A program that keeps the structure rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
@@ -147,6 +162,11 @@ impl Program {
         let program = decode::program(bytes)?;
         validate::program(&program)?;
         Ok(program)
+    }
+
+    /// Whether a step reads the claimed output.
+    pub fn reads_claimed(&self) -> bool {
+        self.steps.iter().any(Step::is_claimed)
     }
 
     /// The shape of an operand's tensor.

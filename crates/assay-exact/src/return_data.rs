@@ -57,6 +57,14 @@ pub fn element(program: &Program, stored: u32) -> Vec<u8> {
 /// The stored bytes of the last tensor that return data hold, which need not be canonical.
 pub fn decode(program: &Program, data: &[u8]) -> Result<Vec<u8>> {
     ensure!(has_form(program, data), "{} bytes have not the form of the return data", data.len());
+    elements(program, data)
+}
+
+/// The stored bytes of the tensor that claimed return data stand for: what stands in the places of the elements,
+/// whatever stands around them.
+pub fn elements(program: &Program, data: &[u8]) -> Result<Vec<u8>> {
+    let length = program.output_length();
+    ensure!(data.len() == length, "{} bytes of return data, expected {length}", data.len());
     let form = program.output();
     let mut tensor = Vec::with_capacity(form.bytes());
     for index in 0..form.dims.count() {

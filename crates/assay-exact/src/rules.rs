@@ -37,9 +37,12 @@ impl Rules<'_> {
         let Form { element_type, dims, .. } = self.step.form;
         let [size, count] = [self.program.input_size, dims.count()].map(|number| number as u64);
         let k = u64::from(self.step.k);
-        self.variant(self.program.input_codec as u8..=self.program.input_codec as u8)?;
         let leaves = 1u32 << self.step.form.height();
         ensure!(leaves <= CODEC_LEAVES, "{leaves} leaves, at most {CODEC_LEAVES}");
+        if self.step.is_claimed() {
+            return self.claimed();
+        }
+        self.variant(self.program.input_codec as u8..=self.program.input_codec as u8)?;
         if self.program.input_codec != InputCodec::Raw {
             self.gives(&[ElementType::S32])?;
         }
@@ -63,6 +66,14 @@ impl Rules<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The claimed output: the last step's tensor, of numbers.
+    fn claimed(&self) -> Result<()> {
+        let (form, last) = (&self.step.form, self.program.output());
+        self.gives(&[ElementType::U8, ElementType::S8, ElementType::S32])?;
+        ensure!(form == last, "the claimed output is {form:?}, the last step's tensor {last:?}");
+        self.has_no_k()
     }
 
     fn moves(&self) -> Result<()> {
@@ -119,19 +130,21 @@ impl Rules<'_> {
     }
 
     fn dot(&self) -> Result<()> {
-        self.variant(0..=3)?;
+        self.variant(0..=4)?;
         self.reads(2)?;
         let a = self.plain(0)?;
-        self.is(a, &[ElementType::U8, ElementType::S8])?;
+        let is_of_planes = self.step.variant == 4;
+        self.is(a, if is_of_planes { &[ElementType::U8] } else { &[ElementType::U8, ElementType::S8] })?;
         if self.step.variant == 3 {
             return self.dot_of_activations(a);
         }
         let b = self.weights(1, Layout::Dot)?;
         let n = b.dims.as_slice()[0] as usize;
-        ensure!(a.dims.last() == b.dims.last(), "rows of {} by rows of {}", a.dims.last(), b.dims.last());
+        let length = if is_of_planes { 2 * b.dims.last() } else { b.dims.last() };
+        ensure!(a.dims.last() == length, "rows of {} bytes, expected {length}", a.dims.last());
         let groups = self.step.k as usize;
         ensure!(groups > 0 && n % groups == 0, "{groups} groups do not divide {n} rows");
-        if self.step.variant == 0 {
+        if matches!(self.step.variant, 0 | 4) {
             self.gives(&[ElementType::S32])?;
         } else {
             self.gives(&[ElementType::U8, ElementType::S8])?;
@@ -159,16 +172,29 @@ impl Rules<'_> {
     fn requant(&self) -> Result<()> {
         self.variant(1..=2)?;
         self.gives(&[ElementType::U8, ElementType::S8])?;
-        self.channels()
+        let a = self.channels()?;
+        self.has_dims(a, &self.step.form.dims)
     }
 
     fn rescale(&self) -> Result<()> {
-        self.variant(0..=1)?;
-        if self.step.variant == 1 {
-            return self.ratio();
+        self.variant(0..=2)?;
+        match self.step.variant {
+            0 => {
+                self.gives(&[ElementType::S32])?;
+                let a = self.channels()?;
+                self.has_dims(a, &self.step.form.dims)
+            }
+            1 => self.ratio(),
+            _ => self.planes(),
         }
-        self.gives(&[ElementType::S32])?;
-        self.channels()
+    }
+
+    /// Numbers of 16 bits as two bytes each: a row of high ones, and behind it the low ones.
+    fn planes(&self) -> Result<()> {
+        self.gives(&[ElementType::U8])?;
+        let a = self.channels()?;
+        self.last_is(2 * a.dims.last())?;
+        self.rows_are(a.dims.rows(), 1)
     }
 
     fn ratio(&self) -> Result<()> {
@@ -185,16 +211,16 @@ impl Rules<'_> {
         Ok(())
     }
 
-    fn channels(&self) -> Result<()> {
+    /// Operand a, whose last axis has a parameter word for each index, or one for all.
+    fn channels(&self) -> Result<&Form> {
         self.reads(2)?;
         self.has_no_k()?;
         let a = self.plain(0)?;
         self.is(a, &[ElementType::S32])?;
-        self.has_dims(a, &self.step.form.dims)?;
         let n = self.weights(1, Layout::Channel)?.dims.count();
         let last = a.dims.last();
         ensure!(n == 1 || n == last, "{n} channels for a last dim of {last}: as many, or 1");
-        Ok(())
+        Ok(a)
     }
 
     fn table(&self) -> Result<()> {

@@ -30,6 +30,7 @@ pub struct Binding {
 
 /// The signals of an input and return data, which must be canonical, in order.
 pub fn of(program: &Program, input: &Input, output: &[u8], binding: &Binding) -> Result<Vec<[u8; WORD]>> {
+    ensure!(!program.reads_claimed(), "the claimed output is no public signal");
     let mut signals = Vec::new();
     let last = &program.steps[program.steps.len() - 1];
     for step in program.steps.iter().filter(|step| step.opcode == Opcode::Codec).chain([last]) {

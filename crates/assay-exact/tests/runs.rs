@@ -57,6 +57,22 @@ fn codec_steps_have_their_roots() {
 }
 
 #[test]
+fn claimed_outputs_have_their_roots() {
+    let vectors = vectors("claimed.json");
+    for (i, vector) in vectors.iter().enumerate() {
+        let vector = Tuple::of(vector);
+        let program = Program::read(vector.bytes(0)).unwrap();
+        let index = vector.index(3);
+        assert!(program.steps[index].is_claimed(), "vector {i}");
+        let tensor = return_data::elements(&program, vector.bytes(2)).unwrap();
+        let found = tensor_root(&program.steps[index].form, &tensor);
+        assert_eq!(found, vector.word(5), "vector {i}");
+        assert_eq!(climb(found, index as u64, &vector.words(6)), vector.word(4), "vector {i}");
+    }
+    println!("{} claimed outputs", vectors.len());
+}
+
+#[test]
 fn outputs_have_their_form_and_elements() {
     let mut counts = [0, 0];
     for (i, vector) in vectors("output.json").iter().enumerate() {

@@ -10,6 +10,7 @@ import pytest
 from assay import AssayError
 from assay.exact import Model, Opening, decode_program, judge_element, model_id, model_word, open_output
 from assay.exact.calldata import codec_tensor, parse_calldata, parse_input
+from assay.exact.claimed import claimed_tensor
 from assay.exact.commit import ZERO_WORDS, rows_root, tree_root, weights_root
 from assay.exact.decode import Fields, parse_step
 from assay.exact.form import ElementType, Form, InputCodec, Opcode, OutputCodec
@@ -24,6 +25,20 @@ from ..vectors import OPENING, ROOT, from_hex, load, structs
 
 COUNTED = [opcode.name.lower() for opcode in Opcode if opcode is not Opcode.CODEC]
 SELECTOR = bytes.fromhex("01020304")
+
+
+def test_claimed_outputs() -> None:
+    """Any bytes of the output's length have one tensor."""
+    given = structs("claimed", "(bytes,bytes4,bytes,uint256,bytes32,bytes32,bytes32[])")
+    for program_bytes, _, output, step, trace_root, tensor_root, path in given:
+        program = decode_program(program_bytes)
+        assert program.steps[step].is_claimed
+        root = rows_root(to_bytes(claimed_tensor(program, output)), program.steps[step].form.stored)
+        assert (root, climb(root, step, path)) == (tensor_root, trace_root)
+        with pytest.raises(AssayError, match="claimed output"):
+            claimed_tensor(program, output + b"\0")
+    print(f"claimed: {len(given)} outputs")
+    assert len(given) > 20
 
 
 def openings_of(given: list[tuple[list[bytes], list[bytes]]]) -> list[Opening]:

@@ -52,3 +52,34 @@ fn put_dims(bytes: &mut [u8], dims: &[u32]) {
         bytes[4 * axis..4 * axis + 4].copy_from_slice(&dim.to_be_bytes());
     }
 }
+
+/// A DOT or CHANNEL weight tensor.
+pub fn weights(layout: u8, dims: &[u32]) -> [u8; 32] {
+    let mut bytes = plain(U8, dims);
+    bytes[0] = layout;
+    bytes
+}
+
+/// A parameter word: bias′, M, B, S and the weight offset.
+pub fn parameters(bias: i32, m: u32, b: i64, s: u8, offset: u16) -> [u8; 32] {
+    let mut word = [0; 32];
+    word[..4].copy_from_slice(&bias.to_be_bytes());
+    word[4..8].copy_from_slice(&m.to_be_bytes());
+    word[8..16].copy_from_slice(&b.to_be_bytes());
+    word[16] = s;
+    word[24..26].copy_from_slice(&offset.to_be_bytes());
+    word
+}
+
+/// A DOT row: its bytes in reversed words, and the parameter word.
+pub fn dot_row(bytes: &[u8], parameters: [u8; 32]) -> Vec<u8> {
+    let mut row = Vec::new();
+    for part in bytes.chunks(32) {
+        let mut word = [0; 32];
+        word[..part.len()].copy_from_slice(part);
+        word.reverse();
+        row.extend(word);
+    }
+    row.extend(parameters);
+    row
+}

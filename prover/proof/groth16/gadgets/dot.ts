@@ -1,4 +1,4 @@
-import { DOT_VARIANTS, isActivationDot, rowCount } from "../../../../inference/program/form.ts";
+import { DOT_VARIANTS, isActivationDot, isPlanesDot, rowCount } from "../../../../inference/program/form.ts";
 import { type ChannelParameters, readParameters, unpackDot } from "../../../../inference/program/weights.ts";
 import { type Int, narrow, shifted } from "../integer.ts";
 import { LinearSum, ONE } from "../linear.ts";
@@ -15,6 +15,11 @@ export const dot: Gadget = (ctx) => {
   if (isActivationDot(step)) {
     refuse("multiplies activations with activations, which has no circuit", "Leave out the lane PROOF.");
   }
+  if (isPlanesDot(step))
+    refuse(
+      "multiplies numbers of 16 bits in planes of bytes, which has no circuit",
+      "Leave out the lane PROOF.",
+    );
   refuseBinary32(ctx);
   const { descriptor, bytes } = ctx.weight("b");
   const [n, k] = descriptor.dims as [number, number];

@@ -6,13 +6,20 @@ from collections.abc import Sequence
 
 from eth_utils.crypto import keccak
 
-from .form import WORD, Opcode, Program, Rows, height_of
+from .form import CLAIMED, WORD, Opcode, Program, Rows, height_of
 from .numbers import Stored, to_bytes
 
 ZERO = bytes(WORD)
 JUDGE_VERSION = 2
 """the newest version of the judge that this code knows"""
-SINCE_2 = ((Opcode.DOT, 3), (Opcode.REDUCE, 3), (Opcode.RESCALE, 1))
+SINCE_2 = (
+    (Opcode.CODEC, CLAIMED),
+    (Opcode.DOT, 3),
+    (Opcode.DOT, 4),
+    (Opcode.REDUCE, 3),
+    (Opcode.RESCALE, 1),
+    (Opcode.RESCALE, 2),
+)
 """variants that version 1 of the judge does not have"""
 
 

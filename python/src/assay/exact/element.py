@@ -91,9 +91,11 @@ def dot(opened: Opened, step: Step, element: int) -> Stored:
 
 
 def channel(opened: Opened, step: Step, element: int) -> tuple[Integers, Parameters]:
-    assert step.b is not None
+    """An element of a, and the parameters of its channel."""
+    assert step.a is not None and step.b is not None
     number = opened.number(step.a, element)
-    row = element % step.form.dims[-1] if opened.program.form_of(step.b).count > 1 else 0
+    numbers, channels = opened.program.form_of(step.a), opened.program.form_of(step.b)
+    row = element % numbers.dims[-1] if channels.count > 1 else 0
     return number, Parameters.parse(opened.word(step.b, row, 0))
 
 
@@ -106,7 +108,18 @@ def rescale(opened: Opened, step: Step, element: int) -> Stored:
         row = element // step.form.dims[-1]
         x, divisor = opened.number(step.a, element), opened.number(step.b, row)
         return kernels.ratio(x.reshape(1, 1), divisor, step.k, step.form.type)
+    if step.variant == 2:
+        return plane(opened, step, element)
     return kernels.rescale(*channel(opened, step, element))
+
+
+def plane(opened: Opened, step: Step, element: int) -> Stored:
+    """One of the two bytes that a number of a gives."""
+    assert step.a is not None
+    count = opened.program.form_of(step.a).dims[-1]
+    row, place = divmod(element, 2 * count)
+    both = kernels.planes(*channel(opened, step, row * count + place % count))
+    return both[place // count :][:1]
 
 
 def table(opened: Opened, step: Step, element: int) -> Stored:

@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import AssayError
 from . import kernels
 from .calldata import Calldata, codec_tensor, parse_calldata
+from .claimed import claimed_tensor
 from .form import ElementType, Opcode, Operand, Program, Step
 from .numbers import Stored, integers
 from .output import encode_output
@@ -27,13 +28,33 @@ class Model:
         self.weights = Weights.parse(self.program, weights)
         self.selector = selector
 
-    def trace(self, calldata: bytes) -> list[Stored]:
+    def trace(self, calldata: bytes, claimed: bytes | None = None) -> list[Stored]:
         """Every step's tensor, stored elements in the step's dims.
 
-        Raises AssayError CALLDATA_NOT_CANONICAL; FLOAT_UNIT_FLUSHES if this process drops subnormal numbers.
+        `claimed` is the output that a program reads which reads it; without it that is the one it finds right.
+        Raises AssayError CALLDATA_NOT_CANONICAL; OUTPUT_LENGTH; OUTPUT_NOT_FOUND for a program that finds none right;
+        FLOAT_UNIT_FLUSHES if this process drops subnormal numbers.
         """
         require_subnormals()
-        run = Run(self, parse_calldata(self.program, self.selector, calldata))
+        read = parse_calldata(self.program, self.selector, calldata)
+        if self.program.reads_claimed and claimed is None:
+            return self._find(read)
+        return self._pass(read, claimed)
+
+    def _find(self, read: Calldata) -> list[Stored]:
+        """Each pass reads what the one before gave, the first one zeros, until nothing changes: each rights a row."""
+        output = bytes(self.program.output_length)
+        passes = self.program.output.dims[0] + 1
+        for _ in range(passes):
+            tensors = self._pass(read, output)
+            found = encode_output(self.program, tensors[-1])
+            if found == output:
+                return tensors
+            output = found
+        raise AssayError("OUTPUT_NOT_FOUND", f"No output that the program finds right was found in {passes} passes.")
+
+    def _pass(self, read: Calldata, claimed: bytes | None) -> list[Stored]:
+        run = Run(self, read, None if claimed is None else claimed_tensor(self.program, claimed))
         for step in self.program.steps:
             tensor = KERNELS[step.opcode](run, step)
             run.tensors.append(np.ascontiguousarray(tensor.reshape(step.form.dims)))
@@ -61,10 +82,11 @@ def require_subnormals() -> None:
 class Run:
     """One run: the tensors so far, and how steps read them."""
 
-    def __init__(self, model: Model, calldata: Calldata) -> None:
+    def __init__(self, model: Model, calldata: Calldata, claimed: Stored | None) -> None:
         self.program: Program = model.program
         self.weights = model.weights
         self.calldata = calldata
+        self.claimed = claimed
         self.tensors: list[Stored] = []
 
     def tensor(self, operand: Operand | None) -> tuple[Stored, ElementType]:
@@ -82,6 +104,9 @@ class Run:
 
 
 def codec(run: Run, step: Step) -> Stored:
+    if step.is_claimed:
+        assert run.claimed is not None
+        return run.claimed
     return codec_tensor(run.calldata, step)
 
 
@@ -125,7 +150,8 @@ def rescale(run: Run, step: Step) -> Stored:
         numbers = run.numbers(step.a)
         rows, divisors = numbers.reshape(-1, numbers.shape[-1]), run.numbers(step.b).reshape(-1)
         return kernels.ratio(rows, divisors, step.k, step.form.type)
-    return kernels.rescale(run.numbers(step.a), run.weights.channel[step.b.index])
+    kernel = kernels.planes if step.variant == 2 else kernels.rescale
+    return kernel(run.numbers(step.a), run.weights.channel[step.b.index])
 
 
 def table(run: Run, step: Step) -> Stored:

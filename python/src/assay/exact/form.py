@@ -55,6 +55,10 @@ class InputCodec(IntEnum):
     RAW = 4
 
 
+CLAIMED = 5
+"""CODEC's variant that reads the claimed output; the others are input codecs"""
+
+
 class OutputCodec(IntEnum):
     WORDS = 1
     INT16S = 2
@@ -163,6 +167,11 @@ class Step:
     coordinates: tuple[Coordinate, ...]
     """four for MOVE, else none"""
 
+    @property
+    def is_claimed(self) -> bool:
+        """whether its tensor is the output that a claim states"""
+        return self.opcode is Opcode.CODEC and self.variant == CLAIMED
+
 
 @dataclass(frozen=True)
 class Program:
@@ -176,6 +185,10 @@ class Program:
     @property
     def output(self) -> Form:
         return self.steps[-1].form
+
+    @property
+    def reads_claimed(self) -> bool:
+        return any(step.is_claimed for step in self.steps)
 
     def form_of(self, operand: Operand) -> Form:
         return (self.weights if operand.is_weight else self.steps)[operand.index].form

@@ -58,17 +58,24 @@ def pick(ids: Integers, table: Stored) -> Stored:
     return table[np.clip(ids, 0, len(table) - 1)]
 
 
-def dot(variant: int, a: Stored, rows: DotRows) -> Stored:
-    """Stored bytes [M, G, K] times weight rows [N, K] to stored elements [M, N]."""
+def dot(variant: int, stored: Stored, rows: DotRows) -> Stored:
+    """Stored bytes [M, G, K], of variant 4 [M, G, 2K], times weight rows [N, K] to stored elements [M, N]."""
+    a: Stored | Integers = joined(stored) if variant == 4 else stored
     m, groups, length = a.shape
     weights = rows.values.reshape(groups, -1, length)
-    # Sums of at most 992 products of bytes: binary64 holds each of them exactly, in any order.
+    # Sums of at most 992 products of 16 by 8 bits: binary64 holds each of them exactly, in any order.
     products = np.matmul(a.transpose(1, 0, 2).astype(np.float64), weights.transpose(0, 2, 1).astype(np.float64))
     sums = np.repeat(a.sum(axis=2, dtype=np.int64), len(rows.values) // groups, axis=1)
     exact = products.transpose(1, 0, 2).reshape(m, -1).astype(np.int64)
     parameters = rows.parameters
     acc = wrap(exact - parameters.offset * sums + parameters.bias)
-    return store(acc, ElementType.S32) if variant == 0 else requantized(variant, acc, parameters)
+    return store(acc, ElementType.S32) if variant in (0, 4) else requantized(variant, acc, parameters)
+
+
+def joined(planes: Stored) -> Integers:
+    """Bytes [..., 2K], the high ones first, to numbers of 16 bits [..., K]."""
+    high, low = np.split(planes.astype(np.int64), 2, axis=-1)
+    return 256 * high + low
 
 
 def dot_of_activations(a: Integers, b: Integers) -> Stored:
@@ -86,6 +93,13 @@ def requant(variant: int, a: Integers, parameters: Parameters) -> Stored:
 def rescale(a: Integers, parameters: Parameters) -> Stored:
     """s32 numbers [..., N] to s32."""
     return store(wrap(scaled(wrap(a + parameters.bias), parameters)), ElementType.S32)
+
+
+def planes(a: Integers, parameters: Parameters) -> Stored:
+    """s32 numbers [..., K] to bytes [..., 2K]: rescaled, and of 16 bits the high byte of each, then the low ones."""
+    rescaled = integers(rescale(a, parameters), ElementType.S32)
+    numbers = np.clip(rescaled, 0, 65_535)
+    return np.concatenate([numbers // 256, numbers % 256], axis=-1).astype(np.uint8)
 
 
 def ratio(rows: Integers, divisors: Integers, k: int, output: ElementType) -> Stored:

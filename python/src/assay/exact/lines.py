@@ -114,20 +114,24 @@ def open_model(program_bytes: str, weights: str, selector: str) -> tuple[Model, 
     return model, weights_root(model.program, model.weights.rows)
 
 
-def run(words: Words) -> list[bytes]:
+def run(words: Words, *, is_claimed: bool = False) -> list[bytes]:
     opened, root = open_model(words.text(), words.text(), words.text())
-    tensors = opened.trace(words.data())
+    tensors = opened.trace(words.data(), words.data() if is_claimed else None)
     roots = [root, trace_root(opened.program, tensors)]
     return [encode_output(opened.program, tensors[-1]), *roots, *map(to_bytes, tensors)]
+
+
+def claimed(words: Words) -> list[bytes]:
+    return run(words, is_claimed=True)
 
 
 def codec(words: Words) -> list[bytes]:
     decoded = words.program()
     read = parse_calldata(decoded, words.sized(4), words.data())
     index = words.number(16)
-    if index >= len(decoded.steps) or decoded.steps[index].opcode is not Opcode.CODEC:
-        raise refused(f"step {index} is no CODEC step")
-    step = decoded.steps[index]
+    step = decoded.steps[index] if index < len(decoded.steps) else None
+    if step is None or step.opcode is not Opcode.CODEC or step.is_claimed:
+        raise refused(f"step {index} is no CODEC step that reads calldata")
     data = to_bytes(codec_tensor(read, step))
     return [data, rows_root(data, step.form.stored)]
 
@@ -261,6 +265,7 @@ def member(words: Words) -> list[bytes]:
 COMMANDS: dict[str, Callable[[Words], list[bytes]]] = {
     "program": program,
     "run": run,
+    "claimed": claimed,
     "codec": codec,
     "output": output,
     "returned": returned,

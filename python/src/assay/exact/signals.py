@@ -32,9 +32,11 @@ def public_signals(program: Program, selector: bytes, calldata: bytes, output: b
     """The statement of a proof: that the program makes this output of these calldata.
 
     Raises AssayError CALLDATA_NOT_CANONICAL, OUTPUT_NOT_CANONICAL; SIGNALS_UNAVAILABLE for a program that reads or
-    gives f32.
+    gives f32, or reads the claimed output.
     """
     codecs = [step for step in program.steps if step.opcode is Opcode.CODEC]
+    if program.reads_claimed:
+        raise AssayError("SIGNALS_UNAVAILABLE", "A program that reads the claimed output has no public signals.")
     if any(form.type is ElementType.F32 for form in (*(step.form for step in codecs), program.output)):
         raise AssayError("SIGNALS_UNAVAILABLE", "A program that reads or gives f32 has no public signals.")
     read = parse_calldata(program, selector, calldata)

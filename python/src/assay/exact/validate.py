@@ -159,9 +159,12 @@ class StepRules:
 
     def codec(self) -> None:
         program, step, form = self.program, self.step, self.form
-        self.require(step.variant == program.input_codec, "the variant is not the header's input codec")
         self.operands(0)
         self.require(form.stored.height <= MAX_CODEC_HEIGHT, "more than 4096 leaves")
+        if step.is_claimed:
+            self.claimed()
+            return
+        self.require(step.variant == program.input_codec, "the variant is not the header's input codec")
         if program.input_codec is not InputCodec.RAW:
             self.output_in(ElementType.S32)
         if program.input_codec is InputCodec.TEXT:
@@ -175,6 +178,12 @@ class StepRules:
             size = form.type.size if program.input_codec is InputCodec.RAW else 1
             end = step.k + form.count * size
             self.require(end <= program.input_size, f"reads up to {end} of {program.input_size}")
+
+    def claimed(self) -> None:
+        """Of CODEC: the last step's tensor, of numbers."""
+        self.output_in(ElementType.U8, ElementType.S8, ElementType.S32)
+        self.require(self.form == self.program.output, "the tensor is another than the last step's")
+        self.no_k()
 
     def move(self) -> None:
         step, form = self.step, self.form
@@ -212,7 +221,7 @@ class StepRules:
         self.require(form.type is (ElementType.S32 if step.variant == 0 else table.type), "the output's type")
 
     def dot(self) -> None:
-        self.variant_below(4)
+        self.variant_below(5)
         self.operands(2)
         if self.step.variant == 3:
             self.dot_of_activations()
@@ -222,12 +231,14 @@ class StepRules:
     def dot_of_weights(self) -> None:
         step, form = self.step, self.form
         a, b = self.tensor(step.a), self.weight(step.b, Layout.DOT)
-        self.require(a.type in BYTES, "a is no u8 or s8")
-        self.require(a.dims[-1] == b.dims[1], f"rows of {a.dims[-1]} and of {b.dims[1]}")
+        is_planes = step.variant == 4
+        self.require(a.type in (BYTES[:1] if is_planes else BYTES), f"a is {a.type.name}")
+        length = 2 * b.dims[1] if is_planes else b.dims[1]
+        self.require(a.dims[-1] == length, f"rows of {a.dims[-1]} bytes, must be {length}")
         self.require(form.dims[-1] == b.dims[0], f"{b.dims[0]} weight rows, last dim {form.dims[-1]}")
         self.require(step.k >= 1 and b.dims[0] % step.k == 0, f"{step.k} groups do not divide {b.dims[0]}")
         self.require(a.row_count == form.row_count * step.k, "rows of a are not rows of the output times groups")
-        self.output_in(*((ElementType.S32,) if step.variant == 0 else BYTES))
+        self.output_in(*((ElementType.S32,) if step.variant in (0, 4) else BYTES))
 
     def dot_of_activations(self) -> None:
         step, form = self.step, self.form
@@ -244,16 +255,25 @@ class StepRules:
 
     def requant(self) -> None:
         self.require(self.step.variant in (1, 2), "there is no such variant")
-        self.channels()
+        self.channels(self.form.dims)
         self.output_in(*BYTES)
 
     def rescale(self) -> None:
-        self.variant_below(2)
+        self.variant_below(3)
         if self.step.variant == 1:
             self.ratio()
+        elif self.step.variant == 2:
+            self.planes()
         else:
-            self.channels()
+            self.channels(self.form.dims)
             self.output_in(ElementType.S32)
+
+    def planes(self) -> None:
+        form = self.form
+        a = self.channels()
+        self.require(2 * a.dims[-1] == form.dims[-1], f"{a.dims[-1]} numbers in {form.dims[-1]} bytes")
+        self.require(a.row_count == form.row_count, "a and output have not as many rows")
+        self.output_in(ElementType.U8)
 
     def ratio(self) -> None:
         step, form = self.step, self.form
@@ -265,12 +285,15 @@ class StepRules:
         self.require(step.k >= 1, "the multiplier is 0")
         self.output_in(*BYTES, ElementType.S32)
 
-    def channels(self) -> None:
+    def channels(self, dims: tuple[int, ...] | None = None) -> Form:
+        """Operand a: s32, of these dims if any are named."""
         self.operands(2)
         self.no_k()
         a, b = self.tensor(self.step.a), self.weight(self.step.b, Layout.CHANNEL)
-        self.require(a == Form(ElementType.S32, self.form.dims), "a is no s32 of the output's dims")
-        self.require(b.dims[0] in (1, self.form.dims[-1]), f"{b.dims[0]} channels")
+        self.require(a.type is ElementType.S32, f"a is {a.type.name}")
+        self.require(dims in (None, a.dims), f"a has dims {a.dims}, must be {dims}")
+        self.require(b.dims[0] in (1, a.dims[-1]), f"{b.dims[0]} channels for a last dim of {a.dims[-1]}")
+        return a
 
     def table(self) -> None:
         self.variant_below(1)
