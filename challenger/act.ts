@@ -17,7 +17,7 @@ export function actionOf(
   actions: Actions,
   decision: Decision,
   request: RequestEntry,
-  { claim, trace }: ClaimEntry,
+  { claim, trace, output }: ClaimEntry,
   own: Address,
 ): Action | undefined {
   switch (decision.kind) {
@@ -30,7 +30,7 @@ export function actionOf(
     case "demand":
       return trace === undefined ? undefined : actions.demand(claim, trace.root, decision.position);
     case "convict":
-      return conviction(actions, decision.question, request, claim);
+      return conviction(actions, decision.question, request, { claim, output });
     case "collect":
       return actions.collect(claim, own);
     case "wait":
@@ -43,7 +43,7 @@ function conviction(
   actions: Actions,
   question: Exclude<Question, { kind: "demand" }>,
   { request, input }: RequestEntry,
-  claim: ClaimEntry["claim"],
+  { claim, output }: Pick<ClaimEntry, "claim" | "output">,
 ): Action {
   switch (question.kind) {
     case "element":
@@ -53,7 +53,7 @@ function conviction(
         request,
         claim,
         question.step,
-        input,
+        question.of === "output" ? output : input,
         toHex(question.root),
         hexes(question.path),
       );

@@ -4,7 +4,7 @@ import { fromHex, toHex } from "../base/bytes.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import { type CoveredModel, type Engines, reexecute } from "./reexecute.ts";
 
-/** `missed`: the planned fault was not found, or another output than the known one was taken for right. */
+/** `missed`: the planned fault was not found, or another output than the known one was found in its place. */
 export type AttentionResult = "detected" | "missed" | "could-not-check";
 export const ATTENTION_RESULTS: readonly AttentionResult[] = ["detected", "missed", "could-not-check"];
 
@@ -53,5 +53,5 @@ export async function takeTest(
 ): Promise<AttentionResult> {
   const verdict = await reexecute(model, request, claim, engines);
   if (verdict.kind === "could-not-check") return verdict.kind;
-  return verdict.kind === "wrong" && verdict.honest === honest ? "detected" : "missed";
+  return verdict.kind === "wrong" && (verdict.honest ?? honest) === honest ? "detected" : "missed";
 }

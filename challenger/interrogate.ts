@@ -13,6 +13,7 @@ import {
 import { traceShapes } from "../inference/commit/reveal.ts";
 import {
   elementBytes,
+  isClaimed,
   type Operand,
   type Program,
   type Step,
@@ -22,7 +23,8 @@ import {
 import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
 import { ClaimedTrace } from "./claimed-trace.ts";
 
-/** The honest run of the disputed input, by the canonical executor. */
+/** The honest run of the disputed input, by the canonical executor; of a program that reads the claimed output, on what
+ *  the disputed claim states. */
 export interface OwnTrace {
   readonly program: Program;
   readonly tensors: readonly Tensor[];
@@ -44,6 +46,8 @@ export type Question =
   | {
       readonly kind: "codec";
       readonly step: number;
+      /** what its tensor is made of */
+      readonly of: "input" | "output";
       readonly root: Uint8Array;
       readonly path: readonly Uint8Array[];
     }
@@ -67,10 +71,12 @@ export function interrogate(own: OwnTrace, claimed: ClaimedTrace, output: Uint8A
   const step = firstDifferentStep(own, claimed);
   if (typeof step === "object") return { kind: "demand", position: step };
   if (step === undefined) return outputQuestion(own, output);
-  if ((own.program.steps[step] as Step).opcode === "codec") {
+  const record = own.program.steps[step] as Step;
+  if (record.opcode === "codec") {
     return {
       kind: "codec",
       step,
+      of: isClaimed(record) ? "output" : "input",
       root: claimed.root(step) as Uint8Array,
       path: claimed.rootSiblings(step, own.trace.roots),
     };

@@ -5,6 +5,7 @@ import { commitWeights } from "../inference/commit/commitments.ts";
 import { prepare } from "../inference/executor/prepare.ts";
 import { isQuick } from "../inference/executor/quick.ts";
 import type { LoadedModel } from "../inference/model-folder.ts";
+import { readsClaimed } from "../inference/program/form.ts";
 import type { StateReader } from "../protocol/chain/reads.ts";
 import type { ModelId } from "../protocol/rules/types.ts";
 import type { CoveredModel } from "./reexecute.ts";
@@ -32,7 +33,8 @@ export async function coverModels(
     } else log.info({ model: name, id }, "covering model");
     covered.set(id, {
       ...{ id, name, prepared: prepare(model, selector), weights: commitWeights(model) },
-      isQuick: isQuick(model.program) && !asksFastPath(modelId),
+      // What reads the claimed output is checked in one pass by the executor; all others would find the output.
+      isQuick: readsClaimed(model.program) || (isQuick(model.program) && !asksFastPath(modelId)),
     });
   }
   return covered;

@@ -1,4 +1,5 @@
-/** Own runs of disputed inputs, by the canonical executor: each is made once, beside everything else. */
+/** Own runs of disputed inputs, and of the outputs that are claimed for them where a program reads those, by the canonical
+ *  executor: each is made once, beside everything else. */
 import { fromHex } from "../base/bytes.ts";
 import type { Logger } from "../base/log.ts";
 import type { Canonical } from "../inference/runtime/canonical-pool.ts";
@@ -35,9 +36,9 @@ export class OwnRuns {
 
   /** The run; where it is not there, it is begun and undefined.
    *  @param claim of a model that is covered */
-  get({ id, claim }: ClaimEntry, request: RequestEntry): OwnTrace | undefined {
-    const made = this.#made.get(id);
-    if (made === undefined && !this.#making.has(id)) this.#make(id, claim.modelId, request);
+  get(entry: ClaimEntry, request: RequestEntry): OwnTrace | undefined {
+    const made = this.#made.get(entry.id);
+    if (made === undefined && !this.#making.has(entry.id)) this.#make(entry, request);
     return made;
   }
 
@@ -59,13 +60,13 @@ export class OwnRuns {
     await Promise.all(making.map(({ done }) => done));
   }
 
-  #make(id: ClaimId, modelId: ModelId, { input }: RequestEntry): void {
+  #make({ id, claim: { modelId }, output }: ClaimEntry, { input }: RequestEntry): void {
     const { models, canonical, log, onMade } = this.#parts;
     const model = models.get(modelId) as CoveredModel;
     const over = new AbortController();
     const { signal } = over;
     const done = canonical
-      .trace(modelId, fromHex(input), { urgency: "owed", signal })
+      .trace(modelId, fromHex(input), { urgency: "owed", signal, claimed: fromHex(output) })
       .then((run) => {
         if (!signal.aborted) this.#made.set(id, ownTrace(model, run));
       })

@@ -3,6 +3,7 @@ import type { Hex } from "viem";
 import { equalBytes, fromHex, toHex } from "../base/bytes.ts";
 import type { Logger } from "../base/log.ts";
 import type { Commitment } from "../inference/commit/commitments.ts";
+import type { OutputCheck } from "../inference/executor/execute.ts";
 import type { PreparedModel } from "../inference/executor/prepare.ts";
 import type { Canonical } from "../inference/runtime/canonical-pool.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
@@ -15,7 +16,8 @@ export interface CoveredModel {
   readonly name: string;
   readonly prepared: PreparedModel;
   readonly weights: Commitment;
-  /** true: the canonical executor is asked at once, being sooner done than the fast path */
+  /** true: the canonical executor is asked at once, being sooner done than the fast path or the only one that checks an
+   *  output in one pass */
   readonly isQuick?: boolean;
 }
 
@@ -46,7 +48,8 @@ export interface Engines {
 /** "Could not check" is a third answer, never fraud. */
 export type Verdict =
   | { readonly kind: "right"; readonly workers?: readonly [string, string] }
-  | { readonly kind: "wrong"; readonly honest: Hex }
+  /** `honest` absent: the program reads the claimed output, and one pass showed that it is wrong. */
+  | { readonly kind: "wrong"; readonly honest?: Hex }
   | { readonly kind: "could-not-check"; readonly reason: string };
 
 /** How the fast path failed to give the canonical executor's output. */
@@ -88,19 +91,21 @@ export async function compareWith(
   const { canonical, signal } = engines;
   if (quick !== undefined && "output" in quick && equalBytes(quick.output, output))
     return { kind: "right", ...(quick.workers === undefined ? {} : { workers: quick.workers }) };
-  let honest: Uint8Array;
+  let check: OutputCheck;
   try {
-    honest = await canonical.output(model.id, input, signal === undefined ? {} : { signal });
+    check = await canonical.check(model.id, input, output, signal === undefined ? {} : { signal });
   } catch (error) {
     return { kind: "could-not-check", reason: error instanceof Error ? error.message : String(error) };
   }
+  const { isRight, output: honest } = check;
   if (quick !== undefined) reportFaults(model, stated, engines, { quick, honest }, onEngine);
-  return equalBytes(honest, output) ? { kind: "right" } : { kind: "wrong", honest: toHex(honest) };
+  if (isRight) return { kind: "right" };
+  return { kind: "wrong", ...(honest === undefined ? {} : { honest: toHex(honest) }) };
 }
 
 interface Outputs {
   readonly quick: FastResult;
-  readonly honest: Uint8Array;
+  readonly honest: Uint8Array | undefined;
 }
 
 function reportFaults(
@@ -113,7 +118,7 @@ function reportFaults(
   if ("failure" in quick) {
     log.warn({ ...facts, model: name, reason: quick.failure }, "the fast path failed");
     onEngine("failed");
-  } else if (!equalBytes(quick.output, honest)) {
+  } else if (honest !== undefined && !equalBytes(quick.output, honest)) {
     log.error(
       { ...facts, model: name, fast: toHex(quick.output), canonical: toHex(honest) },
       "the fast path differs from the canonical executor, whose result counts",

@@ -32,7 +32,8 @@ export class VerdictStore {
   get(claim: ClaimId): SettledVerdict | undefined {
     const row = this.#get.get(claim);
     if (row === undefined) return undefined;
-    return row.is_right === 1 ? { kind: "right" } : { kind: "wrong", honest: row.honest };
+    if (row.is_right === 1) return { kind: "right" };
+    return { kind: "wrong", ...(row.honest === null ? {} : { honest: row.honest }) };
   }
 
   put(claim: ClaimId, verdict: SettledVerdict): void {
@@ -42,7 +43,7 @@ export class VerdictStore {
       .prepare(
         "INSERT OR REPLACE INTO verdicts (claim_id, is_right, honest, first_worker, second_worker) VALUES (?, ?, ?, ?, ?)",
       )
-      .run(claim, isRight ? 1 : 0, isRight ? null : verdict.honest, first, second);
+      .run(claim, isRight ? 1 : 0, isRight ? null : (verdict.honest ?? null), first, second);
   }
 
   /** Claims that were found right on the word of this worker and one other. */
@@ -61,6 +62,6 @@ export class VerdictStore {
 }
 
 const selectVerdict = (db: SqliteDatabase) =>
-  db.prepare<[ClaimId], { is_right: number; honest: Hex }>(
+  db.prepare<[ClaimId], { is_right: number; honest: Hex | null }>(
     "SELECT is_right, honest FROM verdicts WHERE claim_id = ?",
   );

@@ -29,10 +29,10 @@ export class ClaimTrace {
 
   constructor(parts: ClaimTraceParts, order: TraceOrder) {
     const { runs, workers } = parts;
-    const { model, calldata, signal } = order;
+    const { model, calldata, output, signal } = order;
     this.#parts = parts;
     this.#order = order;
-    this.#own = new OwnTrace(() => runs.trace(model, calldata, signal));
+    this.#own = new OwnTrace(() => runs.trace(model, calldata, signal, output));
     this.#theirs =
       workers?.asksFor(model.id) === true ? new WorkerTrace(workers, order, this.#own) : undefined;
   }

@@ -91,7 +91,7 @@ export class Defence {
     if (found === undefined || model === undefined || !hasProgram(model)) return undefined;
     const over = new AbortController();
     const order = {
-      ...{ model, calldata: fromHex(found.request.input) },
+      ...{ model, calldata: fromHex(found.request.input), output: fromHex(found.claim.output) },
       signal: AbortSignal.any([signal, over.signal]),
     };
     const defended = { model, over, trace: new ClaimTrace({ runs, workers, log }, order) };

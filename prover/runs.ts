@@ -5,6 +5,7 @@ import type { Logger } from "../base/log.ts";
 import type { Commitment } from "../inference/commit/commitments.ts";
 import type { Position } from "../inference/commit/positions.ts";
 import { type Reveal, revealAt } from "../inference/commit/reveal.ts";
+import { readsClaimed } from "../inference/program/form.ts";
 import type { Canonical, Urgency } from "../inference/runtime/canonical-pool.ts";
 import type { ConfirmedHere } from "../protocol/service/workers/confirm.ts";
 import type { FastPath } from "./fast-path.ts";
@@ -64,8 +65,14 @@ export interface Runs {
     signal: AbortSignal,
     terms?: OutputTerms,
   ): Promise<Uint8Array>;
-  /** Commitment to all tensors of the run behind a claim; the same each time. */
-  trace(model: ServedProgram, calldata: Uint8Array, signal: AbortSignal): Promise<Commitment>;
+  /** Commitment to all tensors of the run behind a claim; the same each time.
+   *  @param claimed return data that the claim states: of a program that reads them the trace is that claim's */
+  trace(
+    model: ServedProgram,
+    calldata: Uint8Array,
+    signal: AbortSignal,
+    claimed: Uint8Array,
+  ): Promise<Commitment>;
   /** What is revealed of such a trace at a position. */
   reveal(trace: Commitment, position: Position): Reveal;
 }
@@ -76,7 +83,9 @@ export interface Runs {
 export function honestRuns({ engine, canonical, log }: Engines, confirmed?: ConfirmedHere): Runs {
   return {
     output: async (model, calldata, signal, { urgency = "own", leftMs, isCompared = true } = {}) => {
-      const agreed = await confirmed?.output(model.id, calldata, signal, leftMs);
+      // No engine runs a program that reads the claimed output, so there is nothing to confirm.
+      const isConfirmed = !readsClaimed(model.prepared.program);
+      const agreed = isConfirmed ? await confirmed?.output(model.id, calldata, signal, leftMs) : undefined;
       if (agreed !== undefined) return agreed;
       const [right, fast] = await Promise.all([
         canonical.output(model.id, calldata, { signal, urgency }),
@@ -94,8 +103,8 @@ export function honestRuns({ engine, canonical, log }: Engines, confirmed?: Conf
       }
       return right;
     },
-    trace: async (model, calldata, signal) =>
-      (await canonical.trace(model.id, calldata, { urgency: "owed", signal })).commitment,
+    trace: async (model, calldata, signal, claimed) =>
+      (await canonical.trace(model.id, calldata, { urgency: "owed", signal, claimed })).commitment,
     reveal: revealAt,
   };
 }

@@ -6,7 +6,7 @@ import { encodePosition, type Position } from "../inference/commit/positions.ts"
 import { foldReveal, foldTops, type Reveal, topsOf, traceShapes } from "../inference/commit/reveal.ts";
 import type { Question, WorkerAnswer } from "../protocol/service/workers/question.ts";
 import type { WorkerRuns } from "../protocol/service/workers/runs.ts";
-import { readReveal, revealInput, splitHashes } from "../protocol/service/workers/traces.ts";
+import { readReveal, revealInput, splitHashes, traceInput } from "../protocol/service/workers/traces.ts";
 import type { ServedProgram } from "./models.ts";
 import type { OwnTrace } from "./own-trace.ts";
 
@@ -20,6 +20,8 @@ export interface TraceWorkers {
 export interface TraceOrder {
   readonly model: ServedProgram;
   readonly calldata: Uint8Array;
+  /** return data that the claim states */
+  readonly output: Uint8Array;
   /** aborts when the claim is over; nobody waits for anything after that */
   readonly signal: AbortSignal;
 }
@@ -117,10 +119,16 @@ export class WorkerTrace {
   }
 
   async #askTops(limitMs: number, signal: AbortSignal): Promise<readonly Uint8Array[] | undefined> {
-    const { calldata } = this.#order;
+    const { calldata, output } = this.#order;
     // Where two differ a third one decides.
     const count = this.#traces.size >= AGREEING ? AGREEING + 1 : AGREEING;
-    const answers = await this.#ask({ task: "trace", input: calldata, count, limitMs, signal });
+    const answers = await this.#ask({
+      task: "trace",
+      input: traceInput({ calldata, output }),
+      count,
+      limitMs,
+      signal,
+    });
     for (const answer of answers)
       if (this.#hashesOf(answer.content) !== undefined) this.#traces.set(answer.worker, answer.content);
       else this.#bar(answer);
@@ -149,8 +157,8 @@ export class WorkerTrace {
     limitMs: number,
     signal: AbortSignal,
   ): Promise<Reveal | undefined> {
-    const { calldata, model } = this.#order;
-    const input = revealInput({ position, calldata });
+    const { calldata, output, model } = this.#order;
+    const input = revealInput({ position, calldata, output });
     const question = { task: "reveal", input, count: 1, limitMs, signal, without: this.#doubted } as const;
     const [answer] = await this.#ask(question);
     if (answer === undefined) return undefined;

@@ -1,5 +1,6 @@
 /** Runs all leaves of a batch again. */
 
+import type { Hex } from "viem";
 import { viewOf } from "../../base/bytes.ts";
 import { runsLike } from "../../inference/executor/quick.ts";
 import { outputLength } from "../../inference/program/shape.ts";
@@ -31,8 +32,8 @@ export interface WrongLeaf {
   readonly payload: Uint8Array;
   /** siblings up to the root, bottom up */
   readonly path: readonly Uint8Array[];
-  /** what the canonical executor gives */
-  readonly honest: string;
+  /** what the canonical executor gives; absent as in Verdict */
+  readonly honest?: Hex;
 }
 
 /** Leaves of one batch that are run at the same time: the child processes never wait, and no more is held in memory. */
@@ -76,7 +77,7 @@ export async function checkLeaves(
   if (payloads.length !== count) {
     return { ...NONE_CHECKED, unchecked: { count, reason: `the data hold ${payloads.length} leaves` } };
   }
-  const found: { readonly index: number; readonly honest: string }[] = [];
+  const found: Pick<WrongLeaf, "index" | "honest">[] = [];
   let [right, unchecked, next] = [0, 0, 0];
   let reason: string | undefined;
   const workers = new Set<string>();
@@ -95,8 +96,10 @@ export async function checkLeaves(
         if (verdict.kind === "right") {
           right += 1;
           for (const worker of verdict.workers ?? []) workers.add(worker);
-        } else if (verdict.kind === "wrong") found.push({ index: from + at, honest: verdict.honest });
-        else {
+        } else if (verdict.kind === "wrong") {
+          const { honest } = verdict;
+          found.push({ index: from + at, ...(honest === undefined ? {} : { honest }) });
+        } else {
           unchecked += 1;
           reason ??= verdict.reason;
         }
@@ -108,9 +111,9 @@ export async function checkLeaves(
   const tree = found.length === 0 ? undefined : batchTree(payloads);
   const wrong = found
     .sort((a, b) => a.index - b.index)
-    .map(({ index, honest }) => ({
-      ...{ index, honest, payload: payloads[index] as Uint8Array },
-      path: tree?.pathOf(index) ?? [],
+    .map((leaf) => ({
+      ...{ ...leaf, payload: payloads[leaf.index] as Uint8Array },
+      path: tree?.pathOf(leaf.index) ?? [],
     }));
   const reasons = reason === undefined ? {} : { reason };
   return { right, wrong, unchecked: { count: unchecked, ...reasons }, workers };

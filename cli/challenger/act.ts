@@ -118,7 +118,7 @@ const pursue = (setup: Setup, scope: (claim: ClaimEntry) => boolean): Promise<vo
 const describe = (facts: ReturnType<typeof factsOf>, verdict: Verdict): string[] => [
   `claim ${facts.claimId} of ${facts.model} by ${facts.prover} is ${verdict.kind}`,
   `  claimed  ${facts.claimed}`,
-  ...(verdict.kind === "wrong" ? [`  honest   ${verdict.honest}`] : []),
+  ...(verdict.kind === "wrong" && verdict.honest ? [`  honest   ${verdict.honest}`] : []),
 ];
 
 const describeEnd = ({ id, status, fall }: ClaimEntry): string =>

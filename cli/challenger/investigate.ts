@@ -86,7 +86,8 @@ const runAgain = (setup: Setup, claimId: ClaimId): Promise<OwnRun> =>
   withClaim(setup, claimId, async ({ claim, request, covered, verdict, canonical }) => {
     const run = { model: covered.name, verdict };
     if (verdict.kind !== "wrong" || claim.trace === undefined) return run;
-    const made = await canonical.trace(covered.id, fromHex(request.input), { urgency: "owed" });
+    const options = { urgency: "owed", claimed: fromHex(claim.output) } as const;
+    const made = await canonical.trace(covered.id, fromHex(request.input), options);
     const question = questionAbout(ownTrace(covered, made), claim);
     return question === undefined ? run : { ...run, partsAt: placeOf(question) };
   });
@@ -120,7 +121,7 @@ const stateLines = ({ word, finalAt, timeline }: ShownClaim): string[] => [
 ];
 
 function runLines({ model, verdict, partsAt }: OwnRun): string[] {
-  const honest = verdict.kind === "wrong" ? `; honest is ${short(verdict.honest)}` : "";
+  const honest = verdict.kind === "wrong" && verdict.honest ? `; honest is ${short(verdict.honest)}` : "";
   const reason = verdict.kind === "could-not-check" ? `: ${verdict.reason}` : "";
   const parts = partsAt === undefined ? [] : [`  the traces part at ${JSON.stringify(partsAt)}`];
   return [`  ${model}: ${verdict.kind}${reason}${honest}`, ...parts];

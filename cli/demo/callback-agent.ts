@@ -35,6 +35,9 @@ export interface CallbackAgentOptions {
   readonly iterationSeconds: number;
 }
 
+/** Without a second try: a transaction that a slow node took would be refused as known. */
+const patient = (rpcUrl: string) => http(rpcUrl, { timeout: 120_000, retryCount: 0 });
+
 /** Most iterations of a run. */
 const ITERATIONS = 4;
 const TOOL_SECONDS = 36_000;
@@ -128,7 +131,7 @@ export class CallbackDemo {
     const price = await client.readContract({ ...contract, functionName: "price" });
     const value = encodeAbiParameters([{ type: "string" }], [question]);
     const input = { params: [{ paramType: 0, value }], abiEncodedParams: value };
-    const wallet = createWalletClient({ account, transport: http(this.#rpcUrl) });
+    const wallet = createWalletClient({ account, transport: patient(this.#rpcUrl) });
     const hash = await wallet.writeContract({
       address: this.client,
       abi: agentClientAbi,
@@ -178,7 +181,7 @@ async function deploy(
   args: readonly unknown[],
 ): Promise<Address> {
   const { abi, bytecode } = loadArtifact(name);
-  const wallet = createWalletClient({ account: chain.account as LocalAccount, transport: http(rpcUrl) });
+  const wallet = createWalletClient({ account: chain.account as LocalAccount, transport: patient(rpcUrl) });
   const hash: Hex = await wallet.deployContract({ abi: abi as Abi, bytecode, args, chain: null });
   const receipt = await chain.client.waitForTransactionReceipt({ hash, pollingInterval: 100 });
   return receipt.contractAddress as Address;

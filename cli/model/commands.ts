@@ -1,8 +1,9 @@
-/** `assay model …`: import, run, inspect, verify, eval, compile. */
+/** `assay model …`: import, derive, run, inspect, verify, eval, compile. */
 
 import type { Command } from "commander";
 import type { NamedEngine } from "../../inference/model-values.ts";
 import { addCompileCommand } from "./compile.ts";
+import { addDeriveCommand } from "./derive.ts";
 import { addEvalCommand } from "./eval/command.ts";
 import { addImportCommand } from "./import.ts";
 import { addInspectCommand } from "./inspect.ts";
@@ -22,6 +23,7 @@ export function addModelCommands(
 ): void {
   const model = modelCommand(program);
   addImportCommand(model);
+  addDeriveCommand(model);
   addRunCommand(model, engines);
   addInspectCommand(model);
   addVerifyCommand(model);

@@ -4,13 +4,14 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { LANES, type Lane } from "../../inference/manifest/assay.ts";
-import { COMPANIONS, importModel } from "../../inference/manifest/import-model.ts";
+import { importModel } from "../../inference/manifest/import-model.ts";
 import { saveModelFolder, sha256Bytes } from "../../inference/model-folder.ts";
 import type { ImportedModel } from "../../inference/onnx/import.ts";
 import { whyNotExecuted } from "../../inference/program/form.ts";
+import { lastStep } from "../../inference/program/shape.ts";
 import { printResult, refuseArgument, withJson } from "../output.ts";
 import { collect, type ImportFlags, importSettingsOf, withImportOptions } from "./options.ts";
-import { readBytes, readTool } from "./resolve.ts";
+import { companionsIn, readBytes, readTool } from "./resolve.ts";
 
 interface Flags extends ImportFlags {
   readonly out?: string;
@@ -44,12 +45,7 @@ export function addImportCommand(parent: Command): void {
       tool,
       settings: importSettingsOf(flags),
       lanes: lanesOf(flags.lane),
-      companions: new Map(
-        COMPANIONS.filter((f) => existsSync(join(dirname(file), f))).map((f) => [
-          f,
-          readBytes(join(dirname(file), f)),
-        ]),
-      ),
+      companions: companionsIn(dirname(file)),
     };
     const { imported, written } = importModel(source, sha256Bytes);
     const { program } = imported.model;
@@ -68,6 +64,7 @@ export function addImportCommand(parent: Command): void {
     printResult(self, result, [
       `model ${assay.modelId}`,
       `${result.steps} steps, ${result.weightBytes} bytes of weights, codec ${program.inputCodec} → ${program.outputCodec}`,
+      ...claimedLines(imported),
       ...requantizationLines(imported),
       ...treeLines(imported),
       ...result.notes.map((note) => `note: ${note}`),
@@ -90,7 +87,17 @@ function lanesOf(names: readonly string[]): readonly Lane[] | undefined {
   return names.length === 0 ? undefined : LANES.filter((lane) => names.includes(lane));
 }
 
-export function requantizationLines({ requantizations }: ImportedModel): string[] {
+/** What the program reads in place of calldata. */
+export function claimedLines({ io, model }: Pick<ImportedModel, "io" | "model">): string[] {
+  if (io.claimed === undefined) return [];
+  const { name, type, dims } = io.claimed;
+  const [rows] = lastStep(model.program).dims;
+  return [
+    `${name} (${type} [${dims}]) is the claimed output: ${rows} row(s), each proven to read earlier ones alone`,
+  ];
+}
+
+export function requantizationLines({ requantizations }: Pick<ImportedModel, "requantizations">): string[] {
   return requantizations.flatMap((r) => {
     const missing =
       r.without.length === 0 ? "" : `; no integer form in channels ${r.without.join(", ")} (try --nudge)`;

@@ -19,7 +19,7 @@ import {
   traceHeight,
 } from "../../inference/program/shape.ts";
 import { printResult, withJson } from "../output.ts";
-import { requantizationLines } from "./import.ts";
+import { claimedLines, requantizationLines } from "./import.ts";
 import { inspectProofModel } from "./inspect-proof-model.ts";
 import { type ImportFlags, importSettingsOf, withImportOptions } from "./options.ts";
 import { openModel, proofModelFolder } from "./resolve.ts";
@@ -31,9 +31,10 @@ export function addInspectCommand(parent: Command): void {
   withJson(withImportOptions(command)).action((name: string, flags: ImportFlags, self: Command) => {
     const folder = proofModelFolder(name);
     if (folder !== undefined) return inspectProofModel(folder, self);
-    const { model, imported } = openModel(name, importSettingsOf(flags));
+    const opened = openModel(name, importSettingsOf(flags));
+    const { model, profile, requantizations, notes, io } = opened;
     const { program } = model;
-    const steps = imported.profile.steps.map((proof) => {
+    const steps = profile.steps.map((proof) => {
       const step = program.steps[proof.step] as Step;
       const operands = [step.a, step.b, step.c].filter((o) => o !== NONE).map(operandName);
       return { ...proof, operands, height: stepShape(step).height };
@@ -53,14 +54,14 @@ export function addInspectCommand(parent: Command): void {
       traceHeight: traceHeight(program),
       d: demandDepth(program),
     };
-    const { requantizations, notes, io } = imported;
     printResult(self, { sizes, io, steps, requantizations, notes }, [
       ...Object.entries(sizes).map(([key, value]) => `${key}: ${value}`),
+      ...claimedLines(opened),
       ...steps.map((s) => {
         const from = s.operands.length === 0 ? "" : ` of ${s.operands.join(", ")}`;
         return `${s.step}: ${s.operation}${from}: proven ${s.low} to ${s.high}, height ${s.height} (${s.node})`;
       }),
-      ...requantizationLines(imported),
+      ...requantizationLines(opened),
       ...notes.map((note) => `note: ${note}`),
     ]);
   });

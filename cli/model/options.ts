@@ -29,6 +29,7 @@ export interface ImportFlags {
   readonly inputType: readonly string[];
   readonly quantizedInputs?: boolean;
   readonly keep: readonly string[];
+  readonly claimed?: string;
 }
 
 export function withImportOptions(command: Command): Command {
@@ -45,6 +46,7 @@ export function withImportOptions(command: Command): Command {
     .option("--quantized-inputs", "drop the QuantizeLinear of each input, so that bytes are the input")
     .option("--text-bytes <n>", "most bytes of a text, for --codec text (default 1024)")
     .option("--keep <output>", "only this output of the graph; repeatable (default all)", collect, [])
+    .option("--claimed <input>", "the input of the graph that is the claimed output, not a part of calldata")
     .option("--nudge", "move weight scales by at most 1e-3 where that gives the integer form")
     .option(
       "--products <form>",
@@ -60,7 +62,7 @@ export const collect = (value: string, all: readonly string[]): string[] => [...
 
 /** @throws ARGUMENT_INVALID */
 export function importSettingsOf(flags: ImportFlags): ImportSettings {
-  const { codec, output, textBytes, nudge, products, arithmetic } = flags;
+  const { codec, output, textBytes, nudge, products, arithmetic, claimed } = flags;
   if (codec !== undefined && !INPUT_CODECS.includes(codec as InputCodec))
     refuseArgument("--codec", codec, INPUT_CODECS.join(", "));
   if (output !== undefined && !OUTPUT_CODECS.includes(output as OutputCodec)) {
@@ -91,6 +93,7 @@ export function importSettingsOf(flags: ImportFlags): ImportSettings {
     ...(nudge === undefined ? {} : { nudge }),
     ...(products === undefined ? {} : { products: products as ProductForm }),
     ...(arithmetic === undefined ? {} : { arithmetic: arithmetic as ArithmeticForm }),
+    ...(claimed === undefined ? {} : { claimed }),
     ...(flags.keep.length === 0 ? {} : { keep: flags.keep }),
     dims,
   };

@@ -3,41 +3,56 @@
 import type { Command } from "commander";
 import { equalBytes, toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
+import { derive, readRecipe } from "../../inference/derive/recipe.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
+import type { ValueEntry } from "../../inference/manifest/assay.ts";
+import { interfaceOf } from "../../inference/manifest/derive-model.ts";
 import { imageOf, joinWeights } from "../../inference/manifest/model-files.ts";
 import { validateManifest } from "../../inference/manifest/validate.ts";
 import type { Meaning } from "../../inference/meaning/form.ts";
-import { archiveFiles, checkFiles, loadModelFolder, sha256Bytes } from "../../inference/model-folder.ts";
-import { importOnnx } from "../../inference/onnx/import.ts";
+import {
+  archiveFiles,
+  checkFiles,
+  type LoadedModel,
+  loadModelFolder,
+  sha256Bytes,
+} from "../../inference/model-folder.ts";
+import { type ImportedModel, importOnnx, type ModelInterface } from "../../inference/onnx/import.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import { selfTestHash } from "../../inference/self-test.ts";
 import { isProofModelFolder } from "../../prover/proof/ezkl/folder.ts";
 import { ezklOptionsOf, withEzklSettings } from "../ezkl-options.ts";
 import { modelFolder } from "../model-source.ts";
 import { printResult, withJson } from "../output.ts";
-import { settingsOf } from "./resolve.ts";
+import { readBytes, settingsOf } from "./resolve.ts";
 import { type Check, verifyProofModel } from "./verify-proof-model.ts";
 
 export function addVerifyCommand(parent: Command): void {
   const command = parent
     .command("verify <model>")
-    .description("check a model folder: hashes, structure, proofs, self-tests");
-  withJson(withEzklSettings(command)).action(async (name: string, _flags: unknown, self: Command) => {
-    const directory = modelFolder(name);
-    const checks = isProofModelFolder(directory)
-      ? await verifyProofModel(directory, ezklOptionsOf(self))
-      : verifyFolder(directory);
-    const failed = checks.filter((c) => !c.ok);
-    printResult(self, { directory, ok: failed.length === 0, checks }, checks.map(line));
-    if (failed.length > 0) {
-      throw new BaseError({
-        code: "MODEL_MISMATCH",
-        shortMessage: `${failed.length} of ${checks.length} checks of ${directory} failed: ${failed.map((c) => c.name).join(", ")}.`,
-        nextStep: "Import the model again with assay model import --out.",
-        details: { failed: failed.map(line) },
-      });
-    }
-  });
+    .description("check a model folder: hashes, structure, proofs, self-tests")
+    .option(
+      "--from <file>",
+      "of a derived model: the file of weights that its recipe names, to derive it again",
+    );
+  withJson(withEzklSettings(command)).action(
+    async (name: string, flags: { readonly from?: string }, self: Command) => {
+      const directory = modelFolder(name);
+      const checks = isProofModelFolder(directory)
+        ? await verifyProofModel(directory, ezklOptionsOf(self))
+        : verifyFolder(directory, flags.from);
+      const failed = checks.filter((c) => !c.ok);
+      printResult(self, { directory, ok: failed.length === 0, checks }, checks.map(line));
+      if (failed.length > 0) {
+        throw new BaseError({
+          code: "MODEL_MISMATCH",
+          shortMessage: `${failed.length} of ${checks.length} checks of ${directory} failed: ${failed.map((c) => c.name).join(", ")}.`,
+          nextStep: "Import the model again with assay model import --out.",
+          details: { failed: failed.map(line) },
+        });
+      }
+    },
+  );
 }
 
 const line = (c: Check): string =>
@@ -47,15 +62,51 @@ const line = (c: Check): string =>
 const meaningDetail = (meaning: Meaning | undefined): string =>
   meaning === undefined ? "none: its output is shown as numbers" : `${meaning.kind}, fits the output`;
 
-/** @throws as loadModelFolder, for a folder that cannot be loaded at all */
-export function verifyFolder(directory: string): Check[] {
-  const loaded = loadModelFolder(directory);
-  const { manifest, model, onnx, selector } = loaded;
-  const { assay } = manifest;
-  checkFiles(directory, manifest);
-  const again = importOnnx(onnx, settingsOf(assay));
+/** What a manifest tells of a graph's tensors, and an import as well. */
+function tensorsOf({ inputs, outputs, claimed }: ModelInterface): string {
+  const facts = ({ name, type, dims, offset }: ValueEntry) => ({ name, type, dims, offset });
+  const labels = outputs.map(({ labels: words }) => words ?? []);
+  const own = claimed && { name: claimed.name, type: claimed.type, dims: claimed.dims };
+  return JSON.stringify([inputs.map(facts), outputs.map(facts), labels, own ?? null]);
+}
+
+type Made = Pick<ImportedModel, "model" | "io">;
+
+/** Whether the folder's program, weights and tensors are those that are made again. */
+function madeChecks({ model, manifest }: LoadedModel, again: Made, name: string, how: string): Check[] {
   const program = equalBytes(encodeProgram(again.model.program), encodeProgram(model.program));
   const weights = equalBytes(joinWeights(again.model), joinWeights(model));
+  return [
+    { name, ok: program && weights, detail: `${how} to program.bin and weights.bin` },
+    {
+      name: "tensors",
+      ok: tensorsOf(again.io) === tensorsOf(manifest.assay),
+      detail: `names, types, dims and places of inputs and outputs are those of the ${name}`,
+    },
+  ];
+}
+
+const importChecks = (loaded: LoadedModel, again: Made): Check[] =>
+  madeChecks(loaded, again, "import", "model.onnx imports");
+
+/** @param from the file of weights that recipe.json names */
+function derivationChecks(loaded: LoadedModel, from: string | undefined): Check[] {
+  const recipe = readRecipe(loaded.source.content);
+  if (from === undefined) {
+    const detail = `not made again from ${recipe.scales.source.file}: give it with --from`;
+    return [{ name: "derivation", ok: true, skipped: true, detail }];
+  }
+  const { model } = derive(recipe, readBytes(from), sha256Bytes);
+  return madeChecks(loaded, { model, io: interfaceOf(recipe) }, "derivation", "recipe.json derives");
+}
+
+/** @param from of a derived model: its file of weights, to derive it again
+ *  @throws as loadModelFolder, for a folder that cannot be loaded at all */
+export function verifyFolder(directory: string, from?: string): Check[] {
+  const loaded = loadModelFolder(directory);
+  const { manifest, model, source, selector } = loaded;
+  const { assay } = manifest;
+  checkFiles(directory, manifest);
   const image = imageOf(archiveFiles(directory), sha256Bytes);
   const prepared = prepare(model, selector);
   const tests = assay.selfTest.filter(
@@ -68,7 +119,9 @@ export function verifyFolder(directory: string): Check[] {
     { name: "modelId", ok: true, detail: loaded.modelId },
     { name: "profile", ok: true, detail: `${loaded.profile.steps.length} steps proven` },
     { name: "meaning", ok: true, detail: meaningDetail(assay.meaning) },
-    { name: "import", ok: program && weights, detail: "model.onnx imports to program.bin and weights.bin" },
+    ...(source.name === "recipe.json"
+      ? derivationChecks(loaded, from)
+      : importChecks(loaded, importOnnx(source.content, settingsOf(assay)))),
     { name: "container_image", ok: image === manifest.container_image, detail: image },
     {
       name: "self-tests",

@@ -59,7 +59,7 @@ function addVerify(promise: Command): void {
       printResult(self, result, [
         `Signed claim ${file.digest} by ${claim.prover}`,
         `  output  ${verdict.kind}`,
-        ...(verdict.kind === "wrong" ? [`  honest  ${verdict.honest}`] : []),
+        ...(verdict.kind === "wrong" && verdict.honest ? [`  honest  ${verdict.honest}`] : []),
         binding.accepted
           ? `  binds   until ${iso(binding.end)}; opening it takes a deposit of ${formatAmount(binding.deposit)} for a bond of ${formatAmount(binding.bond)}`
           : `  does not bind: ${binding.reason}`,

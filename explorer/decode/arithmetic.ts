@@ -1,10 +1,11 @@
 /** The arithmetic of one element of DOT, REQUANT and RESCALE, step by step, from the operands that a conviction opens:
  *  for people who look at it. What it computes is compared with the canonical executor over random programs. */
 import { concatBytes } from "../../base/bytes.ts";
+import { numberOf } from "../../inference/opcodes/planes.ts";
 import { shiftedSum } from "../../inference/opcodes/requantizer.ts";
 import { quantum } from "../../inference/opcodes/rounding.ts";
 import { variantName } from "../../inference/program/codes.ts";
-import type { Step, WeightDescriptor } from "../../inference/program/form.ts";
+import { isPlanes, type Step, type WeightDescriptor } from "../../inference/program/form.ts";
 import { floatOfBits } from "../../inference/program/tensor.ts";
 import { type ChannelParameters, readParameters, unpackDot } from "../../inference/program/weights.ts";
 
@@ -22,7 +23,7 @@ export interface Requantization {
   readonly scaled?: number;
   readonly rounded?: number;
   readonly withZeroPoint?: number;
-  /** what is stored: a byte, or 32 bits with their sign */
+  /** what is stored: a byte, or 32 bits with their sign; of RESCALE planes the number of which a byte is */
   readonly clamped: number;
 }
 
@@ -59,7 +60,7 @@ export interface ChannelArithmetic {
   readonly requantization: Requantization;
 }
 
-/** @param activations stored bytes of the row @param words of the weight row, the parameter word last */
+/** @param activations stored bytes of the row, of DOT planes its numbers of 16 bits @param words of the weight row, the parameter word last */
 export function dotArithmetic(
   step: Step,
   weights: WeightDescriptor,
@@ -142,8 +143,11 @@ function requantize({ opcode, variant }: Step, acc: number, parameters: ChannelP
     sum: `${BigInt.asIntN(64, product + parameters.addend)}`,
     shifted: `${shifted}`,
   } as const;
-  // RESCALE has neither zero point nor clamps: the low 32 bits are stored.
-  if (opcode === "rescale") return { ...steps, clamped: Number(BigInt.asIntN(32, shifted)) };
+  // RESCALE has neither zero point nor clamps of its own: the low 32 bits are stored, or what 16 bits hold of them.
+  if (opcode === "rescale") {
+    const low = Number(BigInt.asIntN(32, shifted));
+    return { ...steps, clamped: isPlanes({ opcode, variant }) ? numberOf(low) : low };
+  }
   return { ...steps, ...clamp(Number(shifted), parameters) };
 }
 

@@ -2,10 +2,13 @@
 import { toHex } from "../../base/bytes.ts";
 import { outputRead, readsOf } from "../../inference/commit/openings.ts";
 import type { Read } from "../../inference/opcodes/opcode.ts";
+import { planeLength } from "../../inference/opcodes/planes.ts";
 import {
   elementBytes,
   elementCount,
   isActivationDot,
+  isPlanes,
+  isPlanesDot,
   isRatio,
   isStep,
   isWeight,
@@ -69,7 +72,7 @@ export function decodeElement(
     operandOf(program, read, i === 0 ? "output" : nameOf(record, read.operand, used), openings[i] ?? []),
   );
   const arithmetic = arithmeticOf(program, record, element, operands, openings);
-  const recomputed = valueBy(record, arithmetic);
+  const recomputed = valueBy(record, element, arithmetic);
   return {
     coordinates: coordinatesOf(record.dims, element),
     operands,
@@ -78,11 +81,12 @@ export function decodeElement(
   };
 }
 
-function valueBy({ type }: Step, arithmetic: DecodedElement["arithmetic"]): number | undefined {
+function valueBy(step: Step, element: number, arithmetic: DecodedElement["arithmetic"]): number | undefined {
   if (arithmetic.kind === "operands") return undefined;
   if (arithmetic.kind === "rows") return arithmetic.sum;
   const { clamped } = arithmetic.requantization;
-  return type === "s8" ? clamped - 128 : clamped;
+  if (isPlanes(step)) return element % lastDim(step.dims) < planeLength(step) ? clamped >> 8 : clamped & 255;
+  return step.type === "s8" ? clamped - 128 : clamped;
 }
 
 /** LOOKUP and TABLE read what the values of a say: those are in the opening of a, which stands behind the output's. */
@@ -190,17 +194,19 @@ function arithmeticOf(
     case "dot": {
       if (isActivationDot(step)) return rowsArithmetic(a.values, b.values);
       const descriptor = program.weights[b.index] as WeightDescriptor;
-      const stored = Uint8Array.from(activations.flatMap((bytes) => [...bytes])).slice(
-        0,
-        lastDim(descriptor.dims),
-      );
-      return dotArithmetic(step, descriptor, b.row, [...stored], weights);
+      const stored = [...Uint8Array.from(activations.flatMap((bytes) => [...bytes]))];
+      const k = lastDim(descriptor.dims);
+      const numbers = isPlanesDot(step)
+        ? stored.slice(0, k).map((high, i) => 256 * high + (stored[k + i] as number))
+        : stored.slice(0, k);
+      return dotArithmetic(step, descriptor, b.row, numbers, weights);
     }
     case "requant":
     case "rescale": {
       if (isRatio(step)) return { kind: "operands" };
       // The word holds eight accumulators.
-      const input = a.values[(element % lastDim(step.dims)) % 8] as number;
+      const length = isPlanes(step) ? planeLength(step) : lastDim(step.dims);
+      const input = a.values[(element % length) % 8] as number;
       return channelArithmetic(step, b.row, input, weights[0] as Uint8Array);
     }
     default:

@@ -6,9 +6,11 @@ import type { Commitment } from "../../../inference/commit/commitments.ts";
 import { commitTensors, commitTrace } from "../../../inference/commit/commitments.ts";
 import { TensorTree } from "../../../inference/commit/tree.ts";
 import { trace } from "../../../inference/executor/execute.ts";
+import { mostPasses } from "../../../inference/executor/find-output.ts";
 import type { PreparedModel } from "../../../inference/executor/prepare.ts";
 import {
   isStep,
+  readsClaimed,
   type Step,
   type Tensor,
   type TensorData,
@@ -76,7 +78,8 @@ export function parseFault(text: string): Fault {
 /** Runs the model on the input and falsifies the run.
  *  @throws BaseError FAULT_IMPOSSIBLE where the fault cannot be made at this step on this input */
 export function falsify(prepared: PreparedModel, calldata: Uint8Array, fault: Fault): DishonestRun {
-  const honest = trace(prepared, calldata);
+  const run = (claimed?: Uint8Array) => trace(prepared, calldata, claimed);
+  const subject = { prepared, run, honest: run() };
   const { steps } = prepared.program;
   const step = fault.step ?? 0;
   if (step >= steps.length) {
@@ -87,12 +90,12 @@ export function falsify(prepared: PreparedModel, calldata: Uint8Array, fault: Fa
   switch (fault.kind) {
     case "output":
     case "stall":
-      return present(prepared, honest, bumped(encode(prepared, honest)));
+      return wrongOutput(subject);
     case "padding":
-      return withGarbage(prepared, honest, step);
+      return withGarbage(subject, step);
     case "stall-reveal":
     case "garbage-reveal":
-      return present(prepared, anyWrongElement(prepared, honest));
+      return present(prepared, anyWrongElement(subject));
     case "element":
     case "codec":
     case "input": {
@@ -105,8 +108,7 @@ export function falsify(prepared: PreparedModel, calldata: Uint8Array, fault: Fa
           { step, kind: fault.kind },
         );
       }
-      const tensors =
-        fault.kind === "input" ? wrongInput(prepared, honest, step) : wrongElement(prepared, honest, step);
+      const tensors = fault.kind === "input" ? wrongInput(subject, step) : wrongElement(subject, step);
       return present(
         prepared,
         tensors ??
@@ -120,6 +122,15 @@ export function falsify(prepared: PreparedModel, calldata: Uint8Array, fault: Fa
   }
 }
 
+/** What is falsified. */
+interface Subject {
+  readonly prepared: PreparedModel;
+  /** Every step's tensor. @param claimed what a program reads that reads the claimed output; absent: the right one */
+  readonly run: (claimed?: Uint8Array) => readonly Tensor[];
+  /** of the right output */
+  readonly honest: readonly Tensor[];
+}
+
 const encode = (prepared: PreparedModel, tensors: readonly Tensor[]): Uint8Array =>
   encodeOutput(prepared.program, tensors[tensors.length - 1] as Tensor);
 
@@ -129,6 +140,12 @@ function present(
   output: Uint8Array = encode(prepared, tensors),
 ): DishonestRun {
   return { output, trace: commitTrace(prepared.program, tensors) };
+}
+
+/** A wrong output, and the honest trace of it. */
+function wrongOutput({ prepared, run, honest }: Subject): DishonestRun {
+  const output = bumped(encode(prepared, honest));
+  return present(prepared, run(output), output);
 }
 
 /** The output with its last element's lowest byte changed. */
@@ -166,6 +183,22 @@ function recomputed(
   return tensors;
 }
 
+/** The falsified run of the output that it makes itself: where a program reads what is claimed, that follows until both
+ *  are the same. @param change of the step's content */
+function consistent(
+  { prepared, run, honest }: Subject,
+  step: number,
+  change: (data: TensorData) => TensorData,
+): Tensor[] {
+  const falsified = (tensors: readonly Tensor[]) =>
+    recomputed(prepared, tensors, step, change((tensors[step] as Tensor).data));
+  let tensors = falsified(honest);
+  if (!readsClaimed(prepared.program)) return tensors;
+  for (let pass = 0; pass < mostPasses(prepared.program); pass++)
+    tensors = falsified(run(encode(prepared, tensors)));
+  return tensors;
+}
+
 /** Wrong values to try for one element: far ones first, a cheat wants another answer. */
 function wrongValues(type: TensorType, value: number): number[] {
   if (type === "bool") return [value === 0 ? 1 : 0];
@@ -177,11 +210,8 @@ function wrongValues(type: TensorType, value: number): number[] {
 
 const TRIES = 4_096;
 
-function wrongElement(
-  prepared: PreparedModel,
-  honest: readonly Tensor[],
-  step: number,
-): Tensor[] | undefined {
+function wrongElement(subject: Subject, step: number): Tensor[] | undefined {
+  const { prepared, honest } = subject;
   const { type, data } = honest[step] as Tensor;
   const right = encode(prepared, honest);
   // A stride that is coprime to most sizes visits elements far apart first.
@@ -191,35 +221,39 @@ function wrongElement(
     const at = (n * stride) % data.length;
     for (const value of wrongValues(type, data[at] as number)) {
       tries--;
-      const wrong = data.slice();
-      wrong[at] = value;
-      const tensors = recomputed(prepared, honest, step, wrong);
+      const tensors = consistent(subject, step, (right) => {
+        const wrong = right.slice();
+        wrong[at] = value;
+        return wrong;
+      });
       if (!Buffer.from(encode(prepared, tensors)).equals(right)) return tensors;
     }
   }
   return undefined;
 }
 
-function anyWrongElement(prepared: PreparedModel, honest: readonly Tensor[]): Tensor[] {
+function anyWrongElement(subject: Subject): Tensor[] {
+  const { prepared, honest } = subject;
   for (let step = 0; step < honest.length; step++) {
     if ((prepared.program.steps[step] as Step).opcode === "codec") continue;
-    const tensors = wrongElement(prepared, honest, step);
+    const tensors = wrongElement(subject, step);
     if (tensors !== undefined) return tensors;
   }
   return refuse("No single wrong element changes the output on this input.", "Choose another input.", {});
 }
 
 /** The codec step's elements in reverse order: a well-formed tensor of some other input. */
-function wrongInput(prepared: PreparedModel, honest: readonly Tensor[], step: number): Tensor[] | undefined {
-  const { data } = honest[step] as Tensor;
-  const tensors = recomputed(prepared, honest, step, data.slice().reverse());
+function wrongInput(subject: Subject, step: number): Tensor[] | undefined {
+  const { prepared, honest } = subject;
+  const tensors = consistent(subject, step, (data) => data.slice().reverse());
   const changed = !Buffer.from(encode(prepared, tensors)).equals(encode(prepared, honest));
-  return changed ? tensors : wrongElement(prepared, honest, step);
+  return changed ? tensors : wrongElement(subject, step);
 }
 
 /** A wrong output over a trace that is honest but for one padding byte: nothing of it can be convicted or opened. */
-function withGarbage(prepared: PreparedModel, honest: readonly Tensor[], step: number): DishonestRun {
-  const { trace: committed, output } = present(prepared, honest, bumped(encode(prepared, honest)));
+function withGarbage(subject: Subject, step: number): DishonestRun {
+  const { trace: committed, output } = wrongOutput(subject);
+  const honest = subject.run(output);
   const { rows, words, rowBytes, rowHeight, height } = (committed.tensors[step] as TensorTree).shape;
   const [paddedRows, width] = [2 ** (height - rowHeight), 32 * 2 ** rowHeight];
   const bytes = new Uint8Array(paddedRows * width);

@@ -77,14 +77,17 @@ const requantization = z.object({
   scaled: z.number().optional().meta({ description: "binary32: accumulator times scale" }),
   rounded: z.number().optional(),
   withZeroPoint: z.number().optional(),
-  clamped: z.number().optional().meta({ description: "what is stored" }),
+  clamped: z
+    .number()
+    .optional()
+    .meta({ description: "what is stored; of RESCALE planes the number of which a byte is" }),
 });
 
 /** DOT: row of activations times row of weights. */
 const dot = z.object({
   kind: z.literal("dot"),
   channel: count,
-  activations: z.array(count).meta({ description: "stored bytes" }),
+  activations: z.array(count).meta({ description: "stored bytes; of DOT planes numbers of 16 bits" }),
   weights: z.array(z.int()).meta({ description: "stored bytes less the weight offset" }),
   storedWeights: z.array(count),
   products: z.array(z.int()).meta({ description: "activation times weight, element by element" }),

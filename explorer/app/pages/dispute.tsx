@@ -102,7 +102,6 @@ function Turn({
 
 function Compared({ dispute, claim }: { readonly dispute: DisputeData; readonly claim: Claim }) {
   const { tops, openings, conviction } = dispute;
-  const input = claim.input.hex as Hex;
   const shown = {
     tops: tops as Hex[],
     openings: openings.map(({ step, level, index, content }) => ({
@@ -111,7 +110,7 @@ function Compared({ dispute, claim }: { readonly dispute: DisputeData; readonly 
     })),
   };
   const floors = useQuery({
-    ...descentQuery(claim.modelId, input, shown),
+    ...descentQuery(claim, shown),
     enabled: !claim.input.isCut && tops.length > 0,
   });
   return (

@@ -37,12 +37,22 @@ export const tensorQuery = (model: string, input: Hex, step: number) =>
   computed(["tensor", model, input, step], () =>
     verifier.call((remote) => remote.tensor(model, input, step)),
   );
-export const descentQuery = (model: string, input: Hex, shown: Shown) =>
-  computed(["descent", model, input, shown], () =>
-    verifier.call((remote) => remote.descend(model, input, shown)),
+/** A claim, as far as its run follows from it. */
+export interface Claimed {
+  readonly modelId: string;
+  readonly input: { readonly hex: string; readonly isCut: boolean };
+  readonly output: { readonly hex: string; readonly isCut: boolean };
+}
+
+const bytesOf = ({ modelId, input, output }: Claimed) =>
+  [modelId, input.hex as Hex, output.isCut ? undefined : (output.hex as Hex)] as const;
+
+export const descentQuery = (claim: Claimed, shown: Shown) =>
+  computed(["descent", ...bytesOf(claim), shown], () =>
+    verifier.call((remote) => remote.descend(...bytesOf(claim), shown)),
   );
-export const explainQuery = (model: string, input: Hex, step: number, element: number) =>
-  computed(["explain", model, input, step, element], async () => {
+export const explainQuery = (claim: Claimed, step: number, element: number) =>
+  computed(["explain", ...bytesOf(claim), step, element], async () => {
     // A query has no undefined.
-    return (await verifier.call((remote) => remote.explain(model, input, step, element))) ?? null;
+    return (await verifier.call((remote) => remote.explain(...bytesOf(claim), step, element))) ?? null;
   });

@@ -11,6 +11,7 @@ import { proveProfile } from "../../../inference/profile/prove.ts";
 import {
   isWeight,
   type Operand,
+  readsClaimed,
   type Tensor,
   type TensorData,
   type TensorType,
@@ -94,12 +95,14 @@ function opened(id: string): Promise<PreparedModel> {
   return found;
 }
 
-async function runOf(id: string, input: Hex): Promise<readonly [PreparedModel, Run]> {
+/** @param stated the output of a claim that is looked at: of a program that reads it, the run is that claim's */
+async function runOf(id: string, input: Hex, stated?: Hex): Promise<readonly [PreparedModel, Run]> {
   const prepared = await opened(id);
-  const key = `${id} ${input}`;
+  const claimed = readsClaimed(prepared.program) ? stated : undefined;
+  const key = `${id} ${input} ${claimed}`;
   if (last?.key === key) return [prepared, last.run];
   const before = performance.now();
-  const tensors = trace(prepared, fromHex(input));
+  const tensors = trace(prepared, fromHex(input), claimed && fromHex(claimed));
   const output = toHex(encodeOutput(prepared.program, tensors.at(-1) as Tensor));
   const seconds = (performance.now() - before) / 1_000;
   const run: Run = { tensors, trace: commitTrace(prepared.program, tensors), output, seconds };
@@ -142,14 +145,20 @@ const verifier = {
     const [, run] = await runOf(modelId, place.input);
     return { ...place, run: { output: run.output, traceRoot: toHex(run.trace.root), seconds: run.seconds } };
   },
-  /** Compares what a dispute has shown with the honest trace. */
-  async descend(id: string, input: Hex, shown: Shown): Promise<Floor[]> {
-    const [{ program }, { tensors, trace: committed }] = await runOf(id, input);
+  /** Compares what a dispute has shown with the honest trace. @param stated the claim's output, where it is there */
+  async descend(id: string, input: Hex, stated: Hex | undefined, shown: Shown): Promise<Floor[]> {
+    const [{ program }, { tensors, trace: committed }] = await runOf(id, input, stated);
     return descent({ program, tensors, trace: committed }, shown);
   },
-  /** How one element of the honest trace is computed; undefined of a CODEC step. */
-  async explain(id: string, input: Hex, step: number, element: number): Promise<Arithmetic | undefined> {
-    const [prepared, { tensors }] = await runOf(id, input);
+  /** How one element of the honest trace is computed; undefined of a CODEC step. @param stated the claim's output, where it is there */
+  async explain(
+    id: string,
+    input: Hex,
+    stated: Hex | undefined,
+    step: number,
+    element: number,
+  ): Promise<Arithmetic | undefined> {
+    const [prepared, { tensors }] = await runOf(id, input, stated);
     return explain(prepared.model, tensors, constantOf(prepared), step, element);
   },
 };

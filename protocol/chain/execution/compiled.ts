@@ -9,6 +9,7 @@ import type { TensorTree } from "../../../inference/commit/tree.ts";
 import {
   DOT_VARIANTS,
   isActivationDot,
+  isPlanesDot,
   type Model,
   type Program,
   weightIndex,
@@ -53,7 +54,7 @@ export function planCompilation(program: Program): CompilePlan {
   const parts: Part[] = [];
   const interpreted: number[] = [];
   program.steps.forEach((step, index) => {
-    if (step.opcode !== "dot" || isActivationDot(step)) return;
+    if (step.opcode !== "dot" || isActivationDot(step) || isPlanesDot(step)) return;
     if (DOT_VARIANTS[step.variant] === "binary32") interpreted.push(index);
     else parts.push(...partsOf(layerOf(program, step), index));
   });

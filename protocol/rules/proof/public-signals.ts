@@ -12,6 +12,7 @@ import { decodeOutput, encodeOutput } from "../../../inference/codecs/output.ts"
 import {
   elementBytes,
   elementCount,
+  isClaimed,
   type Program,
   type TensorData,
 } from "../../../inference/program/form.ts";
@@ -61,8 +62,11 @@ export interface ProofBinding {
   readonly submitter: Address;
 }
 
-/** @throws BaseError NO_PUBLIC_SIGNALS for a program with f32 in or out, which no integer circuit computes */
+/** @throws BaseError NO_PUBLIC_SIGNALS for a program with f32 in or out, which no integer circuit computes, or one that
+ *  reads the claimed output */
 export function signalLayout(program: Program): SignalLayout {
+  const claimed = program.steps.findIndex(isClaimed);
+  if (claimed !== -1) refuseClaimed(claimed);
   let first = 0;
   const codecs = program.steps.flatMap((step, index) => (step.opcode === "codec" ? [index] : []));
   const place = (
@@ -106,6 +110,15 @@ function inputField(program: Program, step: number): [fieldBytes: number, offset
     case "raw":
       return [elementBytes(type), 0];
   }
+}
+
+function refuseClaimed(step: number): never {
+  throw new BaseError({
+    code: "NO_PUBLIC_SIGNALS",
+    shortMessage: `Step ${step} reads the claimed output, which no circuit does.`,
+    nextStep: "Leave out the lane PROOF.",
+    details: { step },
+  });
 }
 
 function refuse(name: string, step: number): never {

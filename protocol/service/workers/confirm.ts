@@ -96,6 +96,11 @@ function judging(canonical: Canonical, judged: Judged): Canonical {
       judged.judge(model, calldata, honest);
       return honest;
     },
+    check: async (model, calldata, stated, options) => {
+      const check = await canonical.check(model, calldata, stated, options);
+      if (check.output !== undefined) judged.judge(model, calldata, check.output);
+      return check;
+    },
     trace: (model, calldata, options) => canonical.trace(model, calldata, options),
   };
 }

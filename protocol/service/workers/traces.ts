@@ -13,15 +13,30 @@ const MOST_BYTES = 2 ** 28;
 /** A trace that was not asked for since is dropped, ms. */
 const IDLE_MS = 600_000;
 
-/** What a reveal is asked for. */
-export interface RevealQuestion {
-  readonly position: Position;
+/** What a trace is asked for. */
+export interface TraceQuestion {
   readonly calldata: Uint8Array;
+  /** return data that the claim states */
+  readonly output: Uint8Array;
+}
+
+/** What a reveal is asked for. */
+export interface RevealQuestion extends TraceQuestion {
+  readonly position: Position;
+}
+
+/** Input of an order for a trace. */
+export const traceInput = ({ calldata, output }: TraceQuestion): Uint8Array => joinBytes([calldata, output]);
+
+/** @returns undefined for bytes that `traceInput` did not write */
+export function readTraceInput(input: Uint8Array): TraceQuestion | undefined {
+  const [calldata, output, ...rest] = splitBytes(input) ?? [];
+  return calldata === undefined || output === undefined || rest.length > 0 ? undefined : { calldata, output };
 }
 
 /** Input of an order for a reveal. */
-export const revealInput = ({ position, calldata }: RevealQuestion): Uint8Array =>
-  joinBytes([positionBytes(position), calldata]);
+export const revealInput = ({ position, ...run }: RevealQuestion): Uint8Array =>
+  joinBytes([positionBytes(position), traceInput(run)]);
 
 function positionBytes(position: Position): Uint8Array {
   const bytes = new Uint8Array(POSITION_BYTES);
@@ -31,9 +46,10 @@ function positionBytes(position: Position): Uint8Array {
 
 /** @returns undefined for bytes that `revealInput` did not write */
 export function readRevealInput(input: Uint8Array): RevealQuestion | undefined {
-  const [position, calldata, ...rest] = splitBytes(input) ?? [];
-  if (position?.length !== POSITION_BYTES || calldata === undefined || rest.length > 0) return undefined;
-  return { position: decodePosition(viewOf(position).getBigUint64(0)), calldata };
+  const [position, joined, ...rest] = splitBytes(input) ?? [];
+  const run = joined && readTraceInput(joined);
+  if (position?.length !== POSITION_BYTES || run === undefined || rest.length > 0) return undefined;
+  return { position: decodePosition(viewOf(position).getBigUint64(0)), ...run };
 }
 
 /** @returns undefined for bytes that are no hashes or words, one after another */
@@ -68,33 +84,37 @@ export class WorkerTraces {
     this.#canonical = canonical;
   }
 
-  /** @returns what commitTrace publishes, joined */
-  async trace(model: string, calldata: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
-    return concatBytes(...topsOf(await this.#traceOf(model, calldata, signal)));
+  /** @returns what commitTrace publishes, joined
+   *  @throws RangeError for an input that `traceInput` did not write */
+  async trace(model: string, input: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
+    const question = readTraceInput(input);
+    if (question === undefined) throw new RangeError(`${input.length} bytes are not calldata and an output`);
+    return concatBytes(...topsOf(await this.#traceOf(model, question, signal)));
   }
 
   /** @throws RangeError for an input that `revealInput` did not write; BaseError POSITION_OUTSIDE */
   async reveal(model: string, input: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
     const question = readRevealInput(input);
-    if (question === undefined) throw new RangeError(`${input.length} bytes are not a position and calldata`);
-    const trace = await this.#traceOf(model, question.calldata, signal);
+    if (question === undefined)
+      throw new RangeError(`${input.length} bytes are not a position, calldata and an output`);
+    const trace = await this.#traceOf(model, question, signal);
     const { content, path } = revealAt(trace, question.position);
     return joinBytes([concatBytes(...content), concatBytes(...path)]);
   }
 
-  #traceOf(model: string, calldata: Uint8Array, signal: AbortSignal): Promise<Commitment> {
+  #traceOf(model: string, question: TraceQuestion, signal: AbortSignal): Promise<Commitment> {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.#kept.clear(), IDLE_MS).unref();
-    const key = `${model} ${toHex(calldata)}`;
-    const kept = this.#kept.get(key) ?? this.#make(key, model, calldata, signal);
+    const key = `${model} ${toHex(traceInput(question))}`;
+    const kept = this.#kept.get(key) ?? this.#make(key, model, question, signal);
     this.#kept.delete(key);
     this.#kept.set(key, kept);
     return kept.trace;
   }
 
-  #make(key: string, model: string, calldata: Uint8Array, signal: AbortSignal): Kept {
+  #make(key: string, model: string, { calldata, output: claimed }: TraceQuestion, signal: AbortSignal): Kept {
     const trace = this.#canonical
-      .trace(model, calldata, { urgency: "own", signal })
+      .trace(model, calldata, { urgency: "own", signal, claimed })
       .then(({ commitment }) => commitment);
     const kept: Kept = { trace, bytes: 0 };
     trace.then(

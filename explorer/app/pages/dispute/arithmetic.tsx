@@ -124,9 +124,14 @@ export function Longhand({
       "=",
     ]);
   }
-  if (clamped !== undefined) {
+  if (clamped !== undefined && withZeroPoint !== undefined) {
     rest.push([`kept between ${parameters.lower} and ${parameters.upper}: the stored byte`, clamped, "="]);
     if (type === "s8") rest.push(["as a signed number: less 128", clamped - 128, "="]);
+  }
+  if (clamped !== undefined && withZeroPoint === undefined && form === "integer") {
+    // RESCALE: to s32, or to one byte of a number of 16 bits.
+    const name = type === "s32" ? "low 32 bits, stored" : "kept between 0 and 65,535: a byte of it is stored";
+    rest.push([name, clamped, "="]);
   }
   const all: readonly (Line | "rule")[] = [
     ...lines,

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { Hex } from "../../../../base/bytes.ts";
 import type { Claim, Conviction as ConvictionData, Dispute } from "../../../api/types.ts";
 import { Facts } from "../../parts/figure.tsx";
 import { Id } from "../../parts/id.tsx";
@@ -66,7 +65,7 @@ function OneElement({
 }) {
   const { step, element, coordinates, arithmetic, expected, claimed } = fault;
   const own = useQuery({
-    ...explainQuery(claim.modelId, claim.input.hex as Hex, step.index, element),
+    ...explainQuery(claim, step.index, element),
     enabled: !claim.input.isCut,
   });
   const ownValue = own.data?.value;
@@ -138,7 +137,7 @@ function OtherFault({ fault }: { readonly fault: Exclude<Fault, ElementFault> })
         <Facts
           of={[
             ["step", <code key="s">{fault.step.text}</code>],
-            ["what", "The contract read the input itself: the tensor's root is another one."],
+            ["what", "The contract made the tensor of the bytes themselves: its root is another one."],
             ["right root", <Id key="e" id={fault.expectedRoot} what="root" />],
             ["claimed root", <Id key="c" id={fault.claimedRoot} what="root" />],
           ]}

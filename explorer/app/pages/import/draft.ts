@@ -28,12 +28,14 @@ export interface Draft {
   readonly dims: string;
   readonly inputTypes: string;
   readonly keep: string;
+  /** empty: what tool.json says */
+  readonly claimed: string;
   readonly lanes: readonly Lane[] | undefined;
 }
 
 export const draftOf = (name: string): Draft => ({
   ...{ name, nudge: false, quantizedInputs: false, products: "", arithmetic: "", codec: "", output: "" },
-  ...{ textBytes: "", dims: "", inputTypes: "", keep: "", lanes: undefined },
+  ...{ textBytes: "", dims: "", inputTypes: "", keep: "", claimed: "", lanes: undefined },
 });
 
 const lines = (text: string): string[] =>
@@ -53,7 +55,7 @@ function read<T>(text: string, parse: (line: string) => T | undefined, form: str
 /** @throws ApiFailure ARGUMENT_INVALID */
 export function settingsOf(draft: Draft): ImportSettings {
   const { nudge, quantizedInputs, products, arithmetic, codec, output, textBytes } = draft;
-  const { dims, inputTypes, keep } = draft;
+  const { dims, inputTypes, keep, claimed } = draft;
   const types = read(inputTypes, readInputType, INPUT_TYPE_FORM);
   const kept = lines(keep);
   const [bytes] = read(textBytes, textBytesOf, TEXT_BYTES_FORM);
@@ -67,6 +69,7 @@ export function settingsOf(draft: Draft): ImportSettings {
     ...(bytes === undefined ? {} : { textBytes: bytes }),
     ...(types.length === 0 ? {} : { inputTypes: new Map(types) }),
     ...(kept.length === 0 ? {} : { keep: kept }),
+    ...(claimed.trim() === "" ? {} : { claimed: claimed.trim() }),
     dims: new Map(read(dims, readDim, DIM_FORM)),
   };
 }

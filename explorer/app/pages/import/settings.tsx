@@ -105,6 +105,13 @@ export function Settings({ applied, onApply }: SettingsProps) {
                 onChange={(e) => write({ keep: e.target.value })}
               />
             </Text>
+            <Text name="The input that is the claimed output">
+              <input
+                className="input mono"
+                value={written.claimed}
+                onChange={(e) => write({ claimed: e.target.value })}
+              />
+            </Text>
           </div>
           <p>
             <button type="submit" className="button">

@@ -1,11 +1,14 @@
 /** DOT, REQUANT and RESCALE. */
 
+import { MOST_NUMBER, numberOf as numberOf16, planeLength } from "../../../../inference/opcodes/planes.ts";
 import { ratio } from "../../../../inference/opcodes/ratio.ts";
 import { shiftedSum } from "../../../../inference/opcodes/requantizer.ts";
 import { quantum } from "../../../../inference/opcodes/rounding.ts";
 import {
   DOT_VARIANTS,
   isActivationDot,
+  isPlanes,
+  isPlanesDot,
   isRatio,
   isStep,
   lastDim,
@@ -86,11 +89,14 @@ function weightDot(place: Place): Found {
   const k = lastDim(shapeOf(place, step.b).dims);
   const parameters = parametersOf(place, step.b, channel);
   const { data } = isStep(step.a) ? (tensors[step.a] as Tensor) : { data: place.constant(step.a) };
+  const activationOf = isPlanesDot(step)
+    ? (i: number): number => 256 * (data[2 * row * k + i] as number) + (data[(2 * row + 1) * k + i] as number)
+    : (i: number): number => data[row * k + i] as number;
   const words = model.weights[weightIndex(step.b)] as Uint8Array;
   const rowBytes = 32 * (Math.ceil(k / 32) + 1);
   let sum = 0;
   const terms = Array.from({ length: k }, (_, i): Term => {
-    const activation = data[row * k + i] as number;
+    const activation = activationOf(i);
     // Each word of a row is byte-reversed.
     const stored = words[channel * rowBytes + (i & ~31) + 31 - (i & 31)] as number;
     const weight = stored - parameters.weightOffset;
@@ -101,8 +107,10 @@ function weightDot(place: Place): Found {
   const accumulator = (sum + parameters.bias) | 0;
   const parts = { activationsFrom: nameOf(step.a), row, weightsFrom: nameOf(step.b), channel };
   const found = { ...parts, terms, sum, bias: parameters.bias, accumulator };
-  const common = { formula: "row of activations · row of weights + bias", parts: [], dot: found };
-  if (DOT_VARIANTS[step.variant] === "s32") return { ...common, stored: accumulator >>> 0 };
+  const rows = isPlanesDot(step) ? "row of numbers, 256 · high byte + low byte," : "row of activations";
+  const common = { formula: `${rows} · row of weights + bias`, parts: [], dot: found };
+  if (DOT_VARIANTS[step.variant] === "s32" || isPlanesDot(step))
+    return { ...common, stored: accumulator >>> 0 };
   return { ...common, ...requantized(step.variant, accumulator, parameters) };
 }
 
@@ -140,8 +148,32 @@ function rowRatio(place: Place): Found {
   };
 }
 
+/** A byte of an element that is rescaled to a number of 16 bits. */
+function planeByte(place: Place): Found {
+  const { step, element } = place;
+  const length = planeLength(step);
+  const [row, column] = [Math.floor(element / (2 * length)), element % length];
+  const isHigh = element % (2 * length) < length;
+  const source = {
+    ...place,
+    step: { ...step, dims: shapeOf(place, step.a).dims },
+    element: row * length + column,
+  };
+  const { stored, formula, ...found } = shiftedOf(source);
+  const number = numberOf16(stored | 0);
+  return {
+    ...found,
+    formula: `${formula}, within 0 to ${MOST_NUMBER}: ${number}, ${isHigh ? "its high byte" : "its low byte"}`,
+    stored: isHigh ? number >> 8 : number & 255,
+  };
+}
+
 export function rescale(place: Place): Found {
   if (isRatio(place.step)) return rowRatio(place);
+  return isPlanes(place.step) ? planeByte(place) : shiftedOf(place);
+}
+
+function shiftedOf(place: Place): Found {
   const { parameters, accumulator, common } = channelOf(place);
   const { multiplier, addend, shift } = parameters;
   const shifted = shiftedSum(accumulator, parameters);
