@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { type Dispute, decide } from "../../challenger/decide.ts";
 import { loadArtifacts } from "../../cli/artifacts.ts";
 import { randomProgram } from "../../conformance/generate/random-program.ts";
+import { runningModel } from "../../conformance/generate/running-model.ts";
+import { encodeInput } from "../../inference/codecs/input.ts";
 import { commitModel } from "../../inference/commit/commitments.ts";
 import { demandDepth } from "../../inference/program/shape.ts";
 import { LANE, type ModelId } from "../../protocol/rules/types.ts";
@@ -21,11 +23,25 @@ const SEEDS = scaled([20_261_122], [2], [20_261_122, 2, 3, 4]);
 
 /** Programs of every opcode, some hostile, a quarter of them with more than 64 steps. The chain settles by execution all of
  *  them that have no DOT activations: a run takes at most ExecutionLane.MAX_GAS. */
-const RUNS: readonly HonestRun[] = Array.from({ length: 40 }, (_, seed) => {
+const RANDOM: readonly HonestRun[] = Array.from({ length: 40 }, (_, seed) => {
   const rng = createRng(seed);
   const steps = seed % 4 === 3 ? 45 : rng.int(0, 5);
   return honestRun(randomProgram(rng, { hostile: rng.chance(0.3), steps }));
 });
+
+/** Programs that read the claimed output, some with tensors that take more than one demand. */
+const CLAIMED: readonly HonestRun[] = [1, 7, 31, 33, 100, 130].map((tokens) => {
+  const rng = createRng(tokens);
+  const [model, selector] = [runningModel(rng, tokens), rng.bytes(4)];
+  const bytes = rng.bytes(tokens);
+  return honestRun({
+    model,
+    selector,
+    calldata: encodeInput(model.program, selector, { codec: "raw", bytes }),
+  });
+});
+
+const RUNS: readonly HonestRun[] = [...RANDOM, ...CLAIMED];
 
 const VERIFICATION_KEY_HASH = new Uint8Array(32).fill(7);
 const number = fc.nat({ max: 2 ** 20 });

@@ -16,19 +16,26 @@ const MODEL = hashOf(7) as ModelId;
 const prepared = prepare(TINY_MODEL, TINY_SELECTOR);
 const covered: CoveredModel = { id: MODEL, name: "tiny", prepared, weights: commitWeights(TINY_MODEL) };
 const request = { input: tinyInput([1, 2, 3, 4]) } as RequestEntry;
-const claimOf = (i: number) => ({ id: hashOf(i) as ClaimId, claim: { modelId: MODEL } }) as ClaimEntry;
+const OUTPUT = "0x1234";
+const claimOf = (i: number) =>
+  ({ id: hashOf(i), claim: { modelId: MODEL }, output: OUTPUT }) as unknown as ClaimEntry;
 
 /** Runs that end when the test says so. */
 function open() {
-  const begun: { readonly finish: () => void; readonly fail: () => void; readonly signal: AbortSignal }[] =
-    [];
+  const begun: {
+    readonly finish: () => void;
+    readonly fail: () => void;
+    readonly signal: AbortSignal;
+    readonly claimed: Uint8Array | undefined;
+  }[] = [];
   const canonical: Canonical = {
     output: () => Promise.reject(new Error("not asked for")),
-    trace: (_model, calldata, { signal = new AbortController().signal } = {}) =>
+    check: () => Promise.reject(new Error("not asked for")),
+    trace: (_model, calldata, { signal = new AbortController().signal, claimed } = {}) =>
       new Promise<CanonicalTrace>((resolve, reject) => {
         const tensors = trace(prepared, calldata);
         const finish = () => resolve({ tensors, commitment: commitTrace(TINY_MODEL.program, tensors) });
-        begun.push({ finish, fail: () => reject(new Error("the thread was lost")), signal });
+        begun.push({ finish, fail: () => reject(new Error("the thread was lost")), signal, claimed });
         signal.addEventListener("abort", () => reject(signal.reason));
       }),
   };
@@ -43,6 +50,7 @@ describe("OwnRuns", () => {
     const { runs, begun, made } = open();
     expect([runs.get(claimOf(1), request), runs.get(claimOf(1), request)]).toEqual([undefined, undefined]);
     expect([begun.length, runs.isIdle, runs.size]).toEqual([1, false, 0]);
+    expect(begun[0]?.claimed).toEqual(fromHex(OUTPUT));
     begun[0]?.finish();
     await vi.waitUntil(() => made.length > 0);
     expect(made).toEqual([hashOf(1)]);

@@ -74,9 +74,10 @@ describe("kill -9 of prover, cheat and challenger at every stage", () => {
     await system.passTime(honest.request.window + ANSWER_SECONDS + 1);
     await system.events.until("Finalized", of(claimed));
     await withdrawn(prover.address);
-    await Promise.all([prover.settled(), challenger.settled()]);
     for (const stop of stops) stop();
+    // The last look at the mempool may still kill: who is struck is waited for after it.
     await stopWatching();
+    await Promise.all([prover.settled(), challenger.settled(), cheat.settled()]);
 
     expect(claimed.output).toBe(honest.right);
     expect(system.events.all("Fell").map((fall) => [fall.claimId, FALL_REASONS[fall.reason]])).toEqual([

@@ -7,6 +7,7 @@ import { BaseError } from "../../base/errors.ts";
 import { addModelCommands } from "../../cli/model/commands.ts";
 import type { NamedEngine } from "../../inference/model-values.ts";
 import { CHAINS, COMPUTED_PRODUCTS } from "../support/attention-graphs.ts";
+import { causalGraph } from "../support/causal-graphs.ts";
 import { onnxFile, type TestGraph } from "../support/onnx-file.ts";
 import { createRng } from "../support/rng.ts";
 
@@ -145,6 +146,43 @@ describe("assay model", () => {
     };
     expect(await notesOf("BOND")).not.toContain("EXECUTION");
     expect(await notesOf("BOND", "EXECUTION")).toContain("a registry refuses the lane EXECUTION");
+  });
+
+  it("behavior: a program that reads the claimed output: its folder, runs on named inputs, its lanes", async () => {
+    const file = join(folder, "causal.onnx");
+    const { graph, prompt, vocabulary } = causalGraph(createRng(5), { mask: "Add" });
+    writeFileSync(file, onnxFile(graph));
+    const types = ["prompt", "answer"].flatMap((name) => ["--input-type", `${name}=int32`]);
+    const flags = [...types, "--arithmetic", "integers", "--claimed", "answer"];
+    const out = join(folder, "causal");
+    expect(await assay("import", file, ...flags, "--out", out)).toContain(
+      "answer (int32 [1,4]) is the claimed output: 4 row(s), each proven to read earlier ones alone",
+    );
+    expect(JSON.parse(await assay("verify", out, "--json")).ok).toBe(true);
+    expect(await assay("inspect", out)).toContain("answer (int32 [1,4]) is the claimed output");
+    const inputs = join(folder, "prompt.json");
+    const data = Array.from({ length: prompt }, (_, i) => i % vocabulary);
+    writeFileSync(inputs, JSON.stringify({ prompt: { type: "int32", dims: [1, prompt], data } }));
+    const runs = [out, file].map((model) =>
+      assay("run", model, "--inputs", inputs, "--json", ...(model === file ? flags : [])),
+    );
+    const [folderRun, fileRun] = (await Promise.all(runs)).map((text) => JSON.parse(text).outputs.next);
+    expect(folderRun).toEqual(fileRun);
+    expect(folderRun).toMatchObject({ type: "int64", dims: [1, 4] });
+    expect(await codeOf("import", file, ...flags, "--lane", "EXECUTION")).toBe("LANE_UNAVAILABLE");
+    const path = join(out, "manifest.json");
+    const manifest = JSON.parse(readFileSync(path, "utf8"));
+    const { claimed: _, ...without } = manifest.assay;
+    const moved = manifest.assay.inputs.map((input: object) => ({ ...input, offset: 4 }));
+    writeFileSync(path, JSON.stringify({ ...manifest, assay: { ...manifest.assay, inputs: moved } }));
+    expect(await codeOf("verify", out)).toBe("MODEL_MISMATCH");
+    writeFileSync(path, JSON.stringify({ ...manifest, assay: without }));
+    expect(await codeOf("verify", out)).toBe("MODEL_MISMATCH");
+    writeFileSync(
+      path,
+      JSON.stringify({ ...manifest, assay: { ...manifest.assay, claimed: { name: "answer" } } }),
+    );
+    expect(await codeOf("verify", out)).toBe("MANIFEST_INVALID");
   });
 
   it("behavior: ids of 64 bits and quantized numbers keep their given types in a folder", async () => {

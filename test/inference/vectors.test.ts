@@ -16,6 +16,7 @@ import { decodeProgram } from "../../inference/program/encode.ts";
 import { OPCODES, type Program, type Step, type Tensor } from "../../inference/program/form.ts";
 import { locate } from "../../inference/program/shape.ts";
 import { readProgram } from "../../inference/program/validate.ts";
+import { definedTensor, hasPadding } from "../support/claimed-vectors.ts";
 import { VECTOR_ABIS } from "../support/vectors.ts";
 
 /** The committed vectors say what the specification says: judged here by the exact reference, which shares no code
@@ -80,6 +81,24 @@ describe("codec.json", () => {
       );
       expect(execute(prepared, fromHex(vector.input)).length).toBeGreaterThan(0);
     }
+  });
+});
+
+describe("claimed.json", () => {
+  test("behavior: the tensor of each claimed output, by the definition, has the root that is in the trace", () => {
+    let padded = 0;
+    for (const blob of read("claimed")) {
+      const [vector] = decodeAbiParameters(VECTOR_ABIS.codec, blob);
+      const program = readProgram(fromHex(vector.program));
+      const step = Number(vector.step);
+      const tensor = definedTensor(program, fromHex(vector.input));
+      expect(toHex(tensorRoot(program.steps[step] as Step, tensor.data))).toBe(vector.tensorRoot);
+      expect(toHex(foldPath(fromHex(vector.tensorRoot), step, vector.path.map(fromHex)))).toBe(
+        vector.traceRoot,
+      );
+      padded += Number(hasPadding(tensor));
+    }
+    expect(padded).toBeGreaterThan(10);
   });
 });
 

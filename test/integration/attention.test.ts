@@ -1,22 +1,20 @@
 /** An attention in integers alone, with real processes: who lies in one element of a product of computed tensors, of a
  *  norm or of a quotient is convicted, and a right claim is final. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toHex } from "../../base/bytes.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
-import { type LoadedModel, loadModelFolder } from "../../inference/model-folder.ts";
+import type { LoadedModel } from "../../inference/model-folder.ts";
 import { isActivationDot, isNorm, isRatio } from "../../inference/program/form.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import { FALL_REASONS } from "../../protocol/rules/types.ts";
-import { runInProcess } from "../support/assay.ts";
 import { CHAINS } from "../support/attention-graphs.ts";
 import { of } from "../support/cases.ts";
 import { onnxFile } from "../support/onnx-file.ts";
+import { importModel } from "../support/own-models.ts";
 import type { Generator } from "../support/quantized-graphs.ts";
 import { createRng } from "../support/rng.ts";
-import { keyOf, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
+import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 /** No deadline is at stake. */
 const ANSWER_SECONDS = 120;
@@ -30,33 +28,9 @@ let lied: readonly number[];
 
 beforeAll(async () => {
   system = await startSystem({ models: [], answerSeconds: ANSWER_SECONDS });
-  const [source, folder] = [join(system.folder, "source"), join(system.folder, "models", "attention")];
-  mkdirSync(source);
-  const file = join(source, "model.onnx");
-  writeFileSync(
-    file,
-    onnxFile((CHAINS["Attention and LayerNormalization"] as Generator)(createRng(1)).graph),
-  );
-  const bytes = (name: string) => [{ name, type: "bytes" }];
-  const abi = [{ type: "function", name: "infer", inputs: bytes("input"), outputs: bytes("output") }];
-  const tool = { name: "attention", description: "One attention.", version: "1.0.0", abi };
-  writeFileSync(join(source, "tool.json"), JSON.stringify(tool));
-  const env = {
-    ASSAY_RPC_URL: system.rpcUrl,
-    ASSAY_DEPLOYMENT: join(system.folder, "deployment.json"),
-    ASSAY_DATA: join(system.folder, "manual"),
-    ASSAY_KEY: keyOf(ROLES.requester),
-    ASSAY_POLL_INTERVAL_MS: "50",
-  };
-  for (const args of [
-    ["import", file, "--products", "dot", "--arithmetic", "integers", "--out", folder],
-    ["verify", folder],
-    ["register", folder],
-  ]) {
-    const { code, stderr } = await runInProcess(["model", ...args], env);
-    expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
-  }
-  model = loadModelFolder(folder);
+  const { graph } = (CHAINS["Attention and LayerNormalization"] as Generator)(createRng(1));
+  const flags = ["--products", "dot", "--arithmetic", "integers"];
+  model = await importModel(system, "attention", onnxFile(graph), flags);
   const { steps } = model.model.program;
   lied = KINDS.map((isKind) => steps.findIndex(isKind));
   const started = [

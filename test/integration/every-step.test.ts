@@ -8,7 +8,7 @@ import { FAULTS, type Fault, type FaultKind, falsify } from "../../cli/demo/dish
 import { openEngine } from "../../cli/engine.ts";
 import { revealAt } from "../../inference/commit/reveal.ts";
 import type { LoadedModel } from "../../inference/model-folder.ts";
-import type { Step } from "../../inference/program/form.ts";
+import { isClaimed } from "../../inference/program/form.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import { Actions } from "../../protocol/chain/actions.ts";
 import { EndingBudget } from "../../protocol/chain/endings.ts";
@@ -23,6 +23,10 @@ import { JOBS_SCHEMA, JobStore } from "../../prover/jobs.ts";
 import { serveModels } from "../../prover/models.ts";
 import type { Runs } from "../../prover/runs.ts";
 import { Prover } from "../../prover/watch.ts";
+import { causalGraph } from "../support/causal-graphs.ts";
+import { onnxFile } from "../support/onnx-file.ts";
+import { importModel } from "../support/own-models.ts";
+import { createRng } from "../support/rng.ts";
 import { ROLES, SHIPPED, type System, startSystem, systemAccount } from "../support/system.ts";
 
 /** No deadline is at stake here: one process plays a prover with hundreds of claims and their challenger. */
@@ -37,11 +41,18 @@ interface Lie {
   readonly fault: Fault;
 }
 
-/** Every fault that a step can have: an element of any step but the codec's, which can be wrong in two ways. */
+/** A small transformer whose tokens are the claim: with the others every opcode that there is. */
+const transformer = (): Uint8Array => onnxFile(causalGraph(createRng(6), { mask: "Add" }).graph);
+const TRANSFORMER_FLAGS = "--claimed answer --arithmetic integers --products dot --codec int16s".split(" ");
+const IDS = ["prompt", "answer"].flatMap((name) => ["--input-type", `${name}=int32`]);
+
+/** Every fault that a step can have: an element of any step but the codec's, which can be wrong in two ways, the claimed
+ *  one's in one. */
 function liesOf(model: LoadedModel): Lie[] {
   const { program } = model.model;
-  const faults = program.steps.flatMap(({ opcode }: Step, step): Fault[] => {
-    const kinds: FaultKind[] = opcode === "codec" ? ["codec", "input"] : ["element"];
+  const faults = program.steps.flatMap((record, step): Fault[] => {
+    const ofCodec: FaultKind[] = isClaimed(record) ? ["codec"] : ["codec", "input"];
+    const kinds: FaultKind[] = record.opcode === "codec" ? ofCodec : ["element"];
     return kinds.map((kind) => ({ kind, step }));
   });
   // Even seeds stay near usual values; each lie has an input of its own.
@@ -68,6 +79,7 @@ function lyingRuns(lies: readonly Lie[]): Runs {
 }
 
 let system: System;
+let models: readonly LoadedModel[];
 const stopping = new AbortController();
 const ends: Promise<void>[] = [];
 
@@ -75,6 +87,8 @@ beforeAll(async () => {
   // Every move on its way listens.
   setMaxListeners(0, stopping.signal);
   system = await startSystem({ models: SHIPPED, answerSeconds: ANSWER_SECONDS });
+  const own = await importModel(system, "transformer", transformer(), [...TRANSFORMER_FLAGS, ...IDS]);
+  models = [...system.models, own];
 });
 
 afterAll(async () => {
@@ -93,7 +107,7 @@ async function runCheat(lies: readonly Lie[]): Promise<void> {
     sender: folder.sender,
     actions: new Actions(chain.game),
     store: new EventStore(folder.db),
-    models: serveModels(system.models),
+    models: serveModels(models),
     runs: lyingRuns(lies),
     truths: [],
     policy: {
@@ -127,12 +141,12 @@ async function runCheat(lies: readonly Lie[]): Promise<void> {
 }
 
 async function runHonestChallenger(): Promise<void> {
-  const fast = await openEngine(system.models, 1, SILENT);
+  const fast = await openEngine(models, 1, SILENT);
   await runChallenger(
     {
       mode: "defend",
       chain: await system.chainOf(systemAccount(ROLES.challenger)),
-      models: system.models,
+      models,
       fast,
       canonical: fast.canonical,
       data: join(system.folder, "challenger"),
@@ -151,13 +165,13 @@ async function runHonestChallenger(): Promise<void> {
   ).finally(() => fast.close());
 }
 
-describe(`a lie at every step of ${SHIPPED.join(", ")}`, () => {
+describe(`a lie at every step of ${SHIPPED.join(", ")} and of a transformer`, () => {
   it(
     "behavior: side by side on one chain, each falls by the reason that its kind states",
     async () => {
-      const lies = system.models.flatMap(liesOf);
-      const steps = system.models.reduce((sum, { model }) => sum + model.program.steps.length, 0);
-      expect(lies.length).toBe(steps + system.models.length);
+      const lies = models.flatMap(liesOf);
+      const steps = models.reduce((sum, { model }) => sum + model.program.steps.length, 0);
+      expect(lies.length).toBe(steps + models.length);
       ends.push(runCheat(lies), runHonestChallenger());
       const cheat = systemAccount(ROLES.cheat).address;
       const asked = await Promise.all(

@@ -6,11 +6,16 @@ import { seededProgram } from "../../conformance/generate/random-program.ts";
 import { type Commitment, commitTrace } from "../../inference/commit/commitments.ts";
 import { demandPath, type Position } from "../../inference/commit/positions.ts";
 import { revealAt, topsOf, traceShapes } from "../../inference/commit/reveal.ts";
-import { trace as runTrace } from "../../inference/executor/execute.ts";
+import { execute, trace as runTrace } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { joinBytes } from "../../protocol/service/workers/orders.ts";
 import type { Question, WorkerAnswer } from "../../protocol/service/workers/question.ts";
-import { readRevealInput, revealInput, WorkerTraces } from "../../protocol/service/workers/traces.ts";
+import {
+  readRevealInput,
+  revealInput,
+  traceInput,
+  WorkerTraces,
+} from "../../protocol/service/workers/traces.ts";
 import { ClaimTrace } from "../../prover/claim-trace.ts";
 import type { ServedProgram } from "../../prover/models.ts";
 import { createRng } from "../support/rng.ts";
@@ -30,7 +35,8 @@ function subjectOf(seed: number, steps: number) {
     (new Uint8Array(bytes.buffer, bytes.byteOffset)[0] as number) ^ 1;
   const commit = (tensors: ReturnType<typeof honest>) => commitTrace(prepared.program, tensors);
   return {
-    ...{ calldata, right: commit(honest()), wrong: commit(wrong) },
+    ...{ calldata, output: execute(prepared, calldata).slice() },
+    ...{ right: commit(honest()), wrong: commit(wrong) },
     ...{ shapes: traceShapes(prepared.program) },
     model: { id: `0x${"ab".repeat(32)}`, name: "random", prepared } as unknown as ServedProgram,
   };
@@ -117,6 +123,7 @@ function positionsOf({ shapes }: Subject, seed: number): Position[] {
 }
 
 const SMALL = subjectOf(3, 4);
+const SMALL_RUN = { calldata: SMALL.calldata, output: SMALL.output };
 const [RIGHT, WRONG] = [worker(SMALL.right), worker(SMALL.wrong)];
 const silent: Answers = () => new Promise(() => {});
 const IS_LATE = "this machine's trace is late: two workers' is committed";
@@ -127,9 +134,10 @@ const waited = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 function claimOf(answers: readonly Answers[], subject = SMALL, asks = true, ends = over()) {
   const [workers, own, { log, lines }] = [new Workers(...answers), machine(), recorder()];
-  const { model, calldata } = subject;
+  const { model, calldata, output } = subject;
   const parts = { runs: own.runs, workers: { runs: workers, asksFor: () => asks }, log };
-  return { trace: new ClaimTrace(parts, { model, calldata, signal: ends.signal }), workers, own, lines };
+  const trace = new ClaimTrace(parts, { model, calldata, output, signal: ends.signal });
+  return { trace, workers, own, lines };
 }
 
 describe.concurrent("what is committed", () => {
@@ -302,7 +310,7 @@ describe.concurrent("what is revealed", () => {
 
   test("error: reveals of another trace or position are not used; their workers are barred once this machine knows", async () => {
     const ofAnother: Answers = ({ model }) => {
-      const input = revealInput({ position: other, calldata: SMALL.calldata });
+      const input = revealInput({ ...SMALL_RUN, position: other });
       return RIGHT({ task: "reveal", model, input, count: 1 });
     };
     const { trace, workers, own } = claimOf([WRONG, RIGHT]);
@@ -345,9 +353,10 @@ describe("a worker's traces", () => {
   const { signal } = over();
 
   test("default: positions and calldata of orders come back as they were", () => {
-    const { calldata } = SMALL;
-    for (const position of [...positionsOf(SMALL, 2), { step: 0xffff, level: 255, index: 2 ** 40 - 1 }])
-      expect(readRevealInput(revealInput({ position, calldata }))).toEqual({ position, calldata });
+    for (const position of [...positionsOf(SMALL, 2), { step: 0xffff, level: 255, index: 2 ** 40 - 1 }]) {
+      const question = { position, ...SMALL_RUN };
+      expect(readRevealInput(revealInput(question))).toEqual(question);
+    }
   });
 
   test("behavior: a run is traced once for all who ask, also at once, and again where that failed", async () => {
@@ -361,11 +370,16 @@ describe("a worker's traces", () => {
         return { tensors: [], commitment: SMALL.right };
       },
     });
-    const ask = (calldata: Uint8Array) => traces.trace("m", calldata, signal);
-    const { calldata } = SMALL;
-    await expect(Promise.all([ask(calldata), ask(calldata)])).rejects.toThrow("no memory");
+    const ask = (input: Uint8Array) => traces.trace("m", input, signal);
+    const { calldata, output } = SMALL;
+    const input = traceInput(SMALL_RUN);
+    await expect(Promise.all([ask(input), ask(input)])).rejects.toThrow("no memory");
     fails = false;
-    const inputs = [calldata, calldata.slice(1), calldata.slice(2)];
+    const others = [
+      { calldata: calldata.slice(1), output },
+      { calldata, output: output.slice(1) },
+    ];
+    const inputs = [input, ...others.map(traceInput)];
     for (let round = 0; round < 3; round++) await Promise.all([...inputs, ...inputs].map(ask));
     expect(made).toBe(4);
   });
@@ -373,8 +387,10 @@ describe("a worker's traces", () => {
   test("error: what is no order for a reveal is refused, by name", async () => {
     const traces = new WorkerTraces({ trace: async () => ({ tensors: [], commitment: SMALL.right }) });
     for (const input of [new Uint8Array(7), joinBytes([new Uint8Array(7), SMALL.calldata]), joinBytes([])])
-      await expect(traces.reveal("m", input, signal)).rejects.toThrow("are not a position and calldata");
-    const outside = revealInput({ position: { step: 999, level: 6, index: 0 }, calldata: SMALL.calldata });
+      await expect(traces.reveal("m", input, signal)).rejects.toThrow(
+        "are not a position, calldata and an output",
+      );
+    const outside = revealInput({ position: { step: 999, level: 6, index: 0 }, ...SMALL_RUN });
     await expect(traces.reveal("m", outside, signal)).rejects.toThrow(/outside a trace/);
   });
 });

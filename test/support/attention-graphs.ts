@@ -142,6 +142,47 @@ const unit = (_: Rng, type: Byte): Record<string, TestTensor> => ({
   yz: scalar(type, type === "uint8" ? 0 : -128),
 });
 
+/** Softmax of what a mask leaves: by Add, or by Where before or behind its constant. In each row something is left, unless
+ *  `empty` is true. */
+const maskedSoftmax =
+  (form: "Add" | "Where" | "Where not", axis: number, empty = false): Generator =>
+  (rng) => {
+    const dims = [2, 3, 7, 7];
+    const masks = rng.pick([
+      [7, 7],
+      [3, 1, 7],
+      [2, 1, 7, 7],
+      [1, 1, 7, 7],
+    ]);
+    const left = Array.from({ length: masks.reduce((a, b) => a * b, 1) }, (_, i) =>
+      Number(rng.chance(0.5) || (!empty && i % 8 === 0) || (!empty && masks.length === 3)),
+    );
+    const lowest = rng.pick([-10_000, -65_504]);
+    const mask =
+      form === "Add"
+        ? tensor(
+            "float32",
+            masks,
+            left.map((is) => (is === 1 ? 0 : lowest)),
+          )
+        : tensor(
+            "bool",
+            masks,
+            left.map((is) => (form === "Where" ? is : 1 - is)),
+          );
+    const operands = { Add: ["r", "m"], Where: ["m", "r", "l"], "Where not": ["m", "l", "r"] }[form];
+    const nodes = [
+      node(form === "Add" ? "Add" : "Where", operands, {}, "a"),
+      node("Softmax", ["a"], { axis }, "p"),
+    ];
+    return normalized(nodes, dims, (own, type) => ({
+      ...unit(own, type),
+      m: mask,
+      // Of more axes than the value it gives the result these, too.
+      l: tensor("float32", own.chance(0.3) ? [1, 1, 1, 1, 1] : [], [lowest]),
+    }))(rng);
+  };
+
 const layer = (dims: readonly number[], count: number, axis: number): Generator =>
   normalized([node("LayerNormalization", ["r", "g", "h"], { axis }, "p")], dims, (rng, type) => ({
     g: tensor(
@@ -219,6 +260,10 @@ export const ATTENTION_GRAPHS: Readonly<Record<string, Generator>> = {
     unit,
     12,
   ),
+  "Softmax, masked by Add": maskedSoftmax("Add", -1),
+  "Softmax, masked by Where": maskedSoftmax("Where", -1),
+  "Softmax of an inner axis, masked by Where": maskedSoftmax("Where not", 2),
+  "Softmax, whole rows masked": maskedSoftmax("Add", -1, true),
   "Softmax of long rows": normalized([node("Softmax", ["r"], {}, "p")], [2, 1000], unit),
   LayerNormalization: layer([6, 48], 48, 1),
   "LayerNormalization of two axes": layer([4, 12, 20], 240, 1),

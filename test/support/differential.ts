@@ -8,7 +8,6 @@ import { variantName } from "../../inference/program/codes.ts";
 import {
   ARITH_VARIANTS,
   FLOAT_VARIANTS,
-  isActivationDot,
   type Model,
   type Step,
   type Tensor,
@@ -146,7 +145,7 @@ const BYTE_ENDS: Ends = { lower: [0], upper: [255] };
 /** What a step saturates to, in memory's form; one for all elements or one a channel of the last axis. */
 function clampsOf(model: Model, step: Step): Ends | undefined {
   const { opcode, variant, type } = step;
-  if ((opcode === "dot" && variant !== 0 && !isActivationDot(step)) || opcode === "requant") {
+  if ((opcode === "dot" && isByte(type)) || opcode === "requant") {
     const { dims } = model.program.weights[weightIndex(step.b)] as WeightDescriptor;
     const words = model.weights[weightIndex(step.b)] as Uint8Array;
     const n = dims[0] as number;

@@ -52,6 +52,8 @@ export const TARGETS: readonly Target[] = [
   ...targets("select", 0, ALL),
   ...targets("dot", variantCode("dot", "activations"), ["s32"]),
   ...targets("rescale", variantCode("rescale", "ratio"), ["u8", "s8", "s32"]),
+  ...targets("dot", variantCode("dot", "planes"), ["s32"]),
+  ...targets("rescale", variantCode("rescale", "planes"), ["u8"]),
 ];
 
 export interface DirectedProgram {

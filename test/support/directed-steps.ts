@@ -6,6 +6,8 @@ import {
   ARITH_VARIANTS,
   FLOAT_VARIANTS,
   isActivationDot,
+  isPlanes,
+  isPlanesDot,
   isRatio,
   lastDim,
   type TensorType,
@@ -13,6 +15,7 @@ import {
 import { bitsOfFloat } from "../../inference/program/tensor.ts";
 import { type ChannelParameters, packChannel, packDot, packLookup } from "../../inference/program/weights.ts";
 import type { Content, DirectedBuilder, Target } from "./directed-builder.ts";
+import { planes, planesDot } from "./directed-planes.ts";
 import { ratio } from "./directed-ratio.ts";
 import { reduce } from "./directed-reduce.ts";
 import { evenFloats, finish, floats, INTEGERS, integers, LIMITS, largeDims } from "./directed-values.ts";
@@ -100,6 +103,7 @@ function activationDot(b: DirectedBuilder, target: Target): Value {
 
 function dot(b: DirectedBuilder, target: Target): Value {
   if (isActivationDot(target)) return activationDot(b, target);
+  if (isPlanesDot(target)) return planesDot(b, target);
   const { rng } = b;
   const k = rng.chance(0.7) ? rng.int(1, rng.pick([4, 100])) : rng.pick([127, 128, 256, 511, 768, 991, 992]);
   const groups = rng.chance(0.6) ? 1 : rng.int(2, 6);
@@ -146,6 +150,7 @@ function requant(b: DirectedBuilder, target: Target): Value {
 
 function rescale(b: DirectedBuilder, target: Target): Value {
   if (isRatio(target)) return ratio(b, target);
+  if (isPlanes(target)) return planes(b, target);
   const { rng } = b;
   const dims = largeDims(rng);
   const n = rng.chance(0.7) && lastDim(dims) <= 300 ? lastDim(dims) : 1;

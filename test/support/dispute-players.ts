@@ -18,6 +18,7 @@ import {
   type Pace,
 } from "./dispute-table.ts";
 import { addressOf, WHO } from "./game-table.ts";
+import { runOfClaim } from "./lies.ts";
 import { convictionHolds } from "./reference-conviction.ts";
 
 export interface Player {
@@ -119,10 +120,11 @@ export class ChallengerPlayer implements Player {
       const claimed = new ClaimedTrace(shapes, entry.trace.tops.map(fromHex));
       for (const [position, { content = [] }] of shown)
         claimed.addReveal(decodePosition(position), content.map(fromHex));
-      const { prepared, tensors, trace, weights } = run;
+      const output = fromHex(entry.output);
+      const { prepared, tensors, trace, weights } = runOfClaim(run, output);
       const constant = prepared.constant.bind(prepared);
       const own = { program: prepared.program, tensors, trace, weights, constant };
-      this.#asked = { known, question: interrogate(own, claimed, fromHex(entry.output)) };
+      this.#asked = { known, question: interrogate(own, claimed, output) };
     }
     return this.#asked.question;
   }
@@ -160,7 +162,9 @@ export class ChallengerPlayer implements Player {
         };
       case "convict": {
         const root = fromHex(entry.trace?.root ?? "0x");
-        const holds = convictionHolds(run, decision.question, root, entry.claim.outputHash);
+        const { claim, output } = entry;
+        const own = runOfClaim(run, fromHex(output));
+        const holds = convictionHolds(own, decision.question, root, claim.outputHash);
         const reason = decision.question.kind.toUpperCase() as "ELEMENT" | "CODEC" | "OUTPUT";
         return { kind: "convict", ...common, reason, holds };
       }

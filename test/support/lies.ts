@@ -6,7 +6,7 @@ import { type Commitment, commitTrace, commitWeights } from "../../inference/com
 import { RootTree, TensorTree } from "../../inference/commit/tree.ts";
 import { trace } from "../../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts";
-import { isStep, type Step, type Tensor } from "../../inference/program/form.ts";
+import { isStep, readsClaimed, type Step, type Tensor } from "../../inference/program/form.ts";
 import { stepShape, type TreeShape } from "../../inference/program/shape.ts";
 import { fromStoredBytes, storedBytes } from "../../inference/program/tensor.ts";
 
@@ -35,6 +35,14 @@ export function honestRun({
     weights: commitWeights(model),
     output: encodeOutput(model.program, tensors.at(-1) as Tensor),
   };
+}
+
+/** What a challenger compares with: of a program that reads the claimed output, the run of what is claimed. */
+export function runOfClaim(run: HonestRun, output: Uint8Array): HonestRun {
+  const { prepared, calldata } = run;
+  if (!readsClaimed(prepared.program) || equalBytes(output, run.output)) return run;
+  const tensors = trace(prepared, calldata, output);
+  return { ...run, tensors, trace: commitTrace(prepared.program, tensors) };
 }
 
 /** Numbers are taken modulo what there is. */

@@ -33,11 +33,13 @@ export interface ScriptedLlm {
 export async function startScriptedLlm(script: Script): Promise<ScriptedLlm> {
   const requests: ScriptedRequest[] = [];
   const server = createServer((incoming, response) => {
-    void readJson(incoming).then((body) => {
+    const answer = (body: WireRequest) => {
       const request = toRequest(body, incoming);
       requests.push(request);
       reply(response, request, script(request, requests.length - 1));
-    });
+    };
+    // Who asks may be killed before all of its question is there.
+    readJson(incoming).then(answer, () => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

@@ -11,7 +11,8 @@ withSettings(withSettings(withChain(program), DATABASE_SETTINGS), PROVER_SETTING
     serveProver(self, (parts) => {
       const { canonical } = parts;
       const trace = () => Promise.reject(new Error("no memory for a trace"));
-      return honestWork({ ...parts, canonical: { output: canonical.output.bind(canonical), trace } });
+      const [output, check] = [canonical.output.bind(canonical), canonical.check.bind(canonical)];
+      return honestWork({ ...parts, canonical: { output, check, trace } });
     }),
 );
 await runProgram(program, process.argv);

@@ -38,7 +38,7 @@ import { createRng, type Rng } from "./rng.ts";
  *      struct ElementVector { bytes program; bytes[] weights; bytes32 weightsRoot; bytes32 traceRoot;
  *                             uint256 step; ElementCase[] cases; }  // one file an opcode: <opcode>.json
  *      struct CodecVector { bytes program; bytes4 selector; bytes input; uint256 step; bytes32 traceRoot;
- *                           bytes32 tensorRoot; bytes32[] path; }   // codec.json
+ *                           bytes32 tensorRoot; bytes32[] path; }   // codec.json, claimed.json: the input is a claimed output
  *      struct OutputCase { uint256 bit; bool isForm; uint256 element; uint256 expected; uint256 claimed;
  *                          Opening opening; }
  *      struct OutputVector { bytes program; bytes32 traceRoot; bytes output; OutputCase[] cases; } // output.json
@@ -257,7 +257,12 @@ const BOND = 4;
 export function programVectors(seed: number): Hex[] {
   const rng = createRng(seed);
   const { model } = randomProgram(rng, { hostile: seed % 2 === 1, steps: rng.int(0, 2) });
-  const bytes = encodeProgram(model.program);
+  return verdictsAround(rng, model.program);
+}
+
+/** A program and some with changed bytes, with what a registry says of them. */
+export function verdictsAround(rng: Rng, program: Program): Hex[] {
+  const bytes = encodeProgram(program);
   return [bytes, ...Array.from({ length: 5 }, () => breakProgram(rng, bytes))].map((candidate) =>
     encodeAbiParameters(VECTOR_ABIS.program, [programVerdict(candidate)]),
   );

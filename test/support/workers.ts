@@ -98,6 +98,10 @@ export function machine(model: LoadedModel, fast: (calldata: Uint8Array) => Uint
       canonicalRuns += 1;
       return pool.output(...args);
     },
+    check: (...args) => {
+      canonicalRuns += 1;
+      return pool.check(...args);
+    },
     trace: (...args) => pool.trace(...args),
   };
   return {

@@ -19,6 +19,7 @@ describe("missingOf", () => {
     expect(named("gen:check").sort()).toEqual([
       "inference/opcodes/generated/index.ts",
       "inference/profile/generated/index.ts",
+      "inference/profile/generated/reads.ts",
       "prover/proof/groth16/gadgets/generated/index.ts",
       "verifier-contracts/generated/Codes.sol",
       "verifier-contracts/generated/Elements.sol",

@@ -88,7 +88,7 @@ describe("PromiseWatch", () => {
     if (head === undefined) throw new Error("nothing waits");
     let failures = 0;
     const broken = {
-      output: () => {
+      check: () => {
         failures += 1;
         return Promise.reject(new Error("no memory"));
       },

@@ -15,7 +15,7 @@ const INPUTS = 300;
 
 describe("a shipped model and onnxruntime on its model.onnx", () => {
   it.each(NAMES)("behavior: %s gives the same outputs", async (name) => {
-    const { manifest, model, onnx, selector } = loadModelFolder(join(MODELS, name));
+    const { manifest, model, source, selector } = loadModelFolder(join(MODELS, name));
     const { inputs, outputs } = manifest.assay;
     const prepared = prepare(model, selector);
     // One named input: the one CODEC step's tensor.
@@ -31,12 +31,12 @@ describe("a shipped model and onnxruntime on its model.onnx", () => {
       await compareOriginal(file, { prepared, io: { inputs, outputs } }, runs, comparison);
       return comparison;
     };
-    const comparison = await compare(withUnsignedWeights(onnx));
+    const comparison = await compare(withUnsignedWeights(source.content));
     expect(comparison.compared).toBeGreaterThanOrEqual(INPUTS);
     // Their products, sums and tables are exact operators, so the whole is: no allowance.
     expect(comparison).toMatchObject({ different: 0, largest: 0 });
     // Whether the file as it is does as well is up to the CPU.
-    const { compared, different, largest } = await compare(onnx);
+    const { compared, different, largest } = await compare(source.content);
     process.stdout.write(
       `${name}, its weights as they are: ${compared} compared, ${different} different, by at most ${largest}\n`,
     );

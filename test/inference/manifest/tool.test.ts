@@ -25,11 +25,15 @@ describe("toolFaults", () => {
         tool({ codec: "morse", textBytes: 0, products: "rows", arithmetic: "halves", maxBytes: 512 }),
       ),
     ).toEqual([
-      "$.import.maxBytes: is no setting; there are codec, output, textBytes, dims, nudge, products, arithmetic, inputTypes, quantizedInputs, keep",
+      "$.import.maxBytes: is no setting; there are codec, output, textBytes, dims, nudge, products, arithmetic, inputTypes, quantizedInputs, keep, claimed",
       "$.import.codec: must be one of text, prices, int16s, raw",
       "$.import.textBytes: must be 1 to 4096",
       "$.import.products: must be one of auto, pairs, dot",
       "$.import.arithmetic: must be one of float32, integers",
+    ]);
+    expect(toolFaults(tool({ keep: "label", claimed: ["answer"] }))).toEqual([
+      "$.import.keep: must be a list of outputs' names",
+      "$.import.claimed: must be an input's name",
     ]);
   });
 });

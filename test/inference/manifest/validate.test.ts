@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { toHex } from "../../../base/bytes.ts";
@@ -42,7 +44,23 @@ const withFunction = (change: Record<string, unknown>): string[] =>
 const withType = (type: string, more: object = {}): string[] =>
   withFunction({ inputs: [{ name: "a", type, ...more }] });
 
+const SHIPPED = JSON.parse(
+  readFileSync(join(import.meta.dirname, "../../../models/policy/manifest.json"), "utf8"),
+);
+
 describe("validateManifest", () => {
+  it("error: files have an ONNX file or a recipe, not both and not neither", () => {
+    const { "model.onnx": onnx, ...rest } = SHIPPED.assay.files;
+    const messages = (files: object): string[] =>
+      validateManifest({ ...SHIPPED, assay: { ...SHIPPED.assay, files } }).errors.map((e) => e.message);
+    expect(messages({ ...rest, "model.onnx": onnx })).toEqual([]);
+    expect(messages({ ...rest, "recipe.json": onnx })).toEqual([]);
+    expect(messages(rest)).toEqual(["must name model.onnx or recipe.json, names neither"]);
+    expect(messages({ ...rest, "model.onnx": onnx, "recipe.json": onnx })).toEqual([
+      "must name model.onnx or recipe.json, names model.onnx and recipe.json",
+    ]);
+  });
+
   // shows: S-11, S-50, D-72
   it("default: the text's complete example is valid, its CID only warns", () => {
     const { errors, warnings } = validateManifest(EXAMPLE);

@@ -33,7 +33,7 @@ function outside(tensor: Tensor, range: Range): string | undefined {
   return undefined;
 }
 
-const PROGRAMS_OF_ANY_WEIGHTS = scaled(3_000, 20_000, 200_000);
+const PROGRAMS_OF_ANY_WEIGHTS = scaled(4_500, 20_000, 200_000);
 
 describe("analyse", () => {
   it("behavior: every value of every step of random programs lies in its interval", () => {

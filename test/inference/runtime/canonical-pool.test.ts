@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { seededProgram } from "../../../conformance/generate/random-program.ts";
+import { encodeInput } from "../../../inference/codecs/input.ts";
 import { commitTrace } from "../../../inference/commit/commitments.ts";
 import { demandPath } from "../../../inference/commit/positions.ts";
 import { revealAt, traceShapes } from "../../../inference/commit/reveal.ts";
@@ -8,6 +9,7 @@ import { execute, trace } from "../../../inference/executor/execute.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
 import type { CanonicalModel } from "../../../inference/runtime/canonical-messages.ts";
 import { CanonicalPool, type CanonicalPoolOptions } from "../../../inference/runtime/canonical-pool.ts";
+import { running } from "../../support/claimed-models.ts";
 import { heavyModel } from "../../support/heavy-model.ts";
 
 const pools: CanonicalPool[] = [];
@@ -30,11 +32,13 @@ describe("CanonicalPool", () => {
     await Promise.all(
       seeds.map(async ({ model, selector, calldata }, seed) => {
         const prepared = prepare(model, selector);
-        const [output, made] = await Promise.all([
+        const [output, check, made] = await Promise.all([
           pool.output(`${seed}`, calldata),
+          pool.check(`${seed}`, calldata, new Uint8Array(seed % 2)),
           pool.trace(`${seed}`, calldata),
         ]);
         expect(output).toEqual(execute(prepared, calldata));
+        expect(check).toEqual({ isRight: false, output });
         const tensors = trace(prepared, calldata);
         expect(made.tensors).toEqual(tensors);
         const right = commitTrace(model.program, tensors);
@@ -47,6 +51,26 @@ describe("CanonicalPool", () => {
         }
       }),
     );
+  });
+
+  test("args: claimed, the output that a program reads", async () => {
+    const model = running(5);
+    const selector = Uint8Array.of(1, 2, 3, 4);
+    const pool = open(new Map([["running", { model, selector }]]));
+    const prepared = prepare(model, selector);
+    const bytes = Uint8Array.of(5, 4, 3, 2, 1);
+    const calldata = encodeInput(model.program, selector, { codec: "raw", bytes });
+    const claimed = (await pool.output("running", calldata)).map((byte) => byte ^ 1);
+    const [right, made] = await Promise.all([
+      pool.trace("running", calldata),
+      pool.trace("running", calldata, { claimed }),
+    ]);
+    expect(right.tensors).toEqual(trace(prepared, calldata));
+    expect(made.tensors).toEqual(trace(prepared, calldata, claimed));
+    expect(made.tensors).not.toEqual(right.tensors);
+    const output = execute(prepared, calldata);
+    expect(await pool.check("running", calldata, claimed)).toEqual({ isRight: false });
+    expect(await pool.check("running", calldata, output)).toEqual({ isRight: true, output });
   });
 
   test("error: calldata that no request can hold has the executor's error", async () => {

@@ -107,15 +107,18 @@ export async function journalFaults(
     `SELECT key, state, hash FROM ${schema}.actions`,
   );
   const keys = new Map(signed.map(({ hash, key }) => [hash, key]));
-  const states = new Map(actions.map(({ key, state }) => [key, state]));
+  const rows = new Map(actions.map((action) => [action.key, action]));
   const mined = new Set(sent.map(({ hash }) => hash));
+  const refused = new Set(sent.filter(({ succeeded }) => !succeeded).map(({ hash }) => hash));
   const mayBeSigned = (key: string) => !settled.has(key);
   const faults = sent.flatMap(({ hash, succeeded }) => {
     const key = keys.get(hash);
     if (key === undefined) return [`${hash} is mined and not journalled`];
-    const state = states.get(key);
+    const { state, hash: last = null } = rows.get(key) ?? {};
     const isNew = state === "signed" && mayBeSigned(key);
-    const isSo = succeeded ? state === "mined" || state === "done" || isNew : state !== undefined;
+    // The same answer by a second daemon that knew nothing of this one's: the contract refused it, and the row is its.
+    const isAgain = state === "reverted" && last !== hash && refused.has(last as Hex);
+    const isSo = succeeded ? state === "mined" || state === "done" || isNew || isAgain : state !== undefined;
     return isSo ? [] : [`${key} is mined (${hash}), and ${state} in the journal`];
   });
   for (const { key, state, hash } of actions) {

@@ -141,7 +141,7 @@ export const LEAF_FAULTS: readonly Mutant[] = [
     "the path of another leaf",
     "a wrong leaf is found at each end and in the middle, with its path to the root",
     LEAVES,
-    "tree?.pathOf(index)",
+    "tree?.pathOf(leaf.index)",
     "tree?.pathOf(0)",
   ),
   fault(
@@ -155,8 +155,8 @@ export const LEAF_FAULTS: readonly Mutant[] = [
     "the fast path's word alone",
     "a fast path that errs makes no leaf wrong",
     REEXECUTE,
-    "  let honest: Uint8Array;\n",
-    '  if (quick !== undefined && "output" in quick) return { kind: "wrong", honest: toHex(quick.output) };\n  let honest: Uint8Array;\n',
+    "  let check: OutputCheck;\n",
+    '  if (quick !== undefined && "output" in quick) return { kind: "wrong", honest: toHex(quick.output) };\n  let check: OutputCheck;\n',
   ),
   fault(
     "what could not be run is fraud",

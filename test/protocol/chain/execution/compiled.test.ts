@@ -7,6 +7,7 @@ import { encodeInput } from "../../../../inference/codecs/input.ts";
 import { commitModel, commitWeights } from "../../../../inference/commit/commitments.ts";
 import { trace } from "../../../../inference/executor/execute.ts";
 import { prepare } from "../../../../inference/executor/prepare.ts";
+import { variantCode } from "../../../../inference/program/codes.ts";
 import { encodeProgram } from "../../../../inference/program/encode.ts";
 import type { Model, Program } from "../../../../inference/program/form.ts";
 import { weightBytes } from "../../../../inference/program/shape.ts";
@@ -94,6 +95,20 @@ describe("planCompilation", () => {
     const steps = program.steps.map((s) => (s.opcode === "dot" ? { ...s, variant: 2, type: "u8" } : s));
     const plan = planCompilation({ ...program, steps: steps as Program["steps"] });
     expect(plan).toEqual({ parts: [], interpreted: [1], gas: 0n });
+  });
+
+  test("behavior: products that no code is compiled for have no part", () => {
+    const program = dots([[4, 8, 1]], 1);
+    for (const variant of ["activations", "planes"] as const) {
+      const steps = program.steps.map((s) =>
+        s.opcode === "dot" ? { ...s, variant: variantCode("dot", variant) } : s,
+      );
+      expect(planCompilation({ ...program, steps }), variant).toEqual({
+        parts: [],
+        interpreted: [],
+        gas: 0n,
+      });
+    }
   });
 
   test("behavior: parts begin where the contract says", async () => {

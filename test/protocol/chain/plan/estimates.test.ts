@@ -13,6 +13,7 @@ import {
 import type { Estimate, Method } from "../../../../protocol/chain/plan/plan.ts";
 import { circuitSize } from "../../../../prover/proof/groth16/compile.ts";
 import { COMPUTED_PRODUCTS } from "../../../support/attention-graphs.ts";
+import { running } from "../../../support/claimed-models.ts";
 import { onnxFile, type TestGraph } from "../../../support/onnx-file.ts";
 import { createRng } from "../../../support/rng.ts";
 
@@ -65,6 +66,21 @@ describe("offersOf", () => {
     expect(offersOf({ ...facts, model: long }, costs).execution).toEqual({
       unavailable: expect.stringMatching(/^a run takes about \d{8} gas, .* runs of at most 10500000$/),
     });
+  });
+
+  test("behavior: a program that reads the claimed output has the bond alone", () => {
+    const claimed = running(4);
+    expect(() => circuitSize(claimed)).toThrow(
+      expect.objectContaining({
+        code: "NO_PUBLIC_SIGNALS",
+        shortMessage: "Step 1 reads the claimed output, which no circuit does.",
+      }),
+    );
+    const offers = offersOf({ ...facts, model: claimed, circuit: { refused: "no circuit" } }, costs);
+    const unavailable = "step 1 is CODEC claimed, which no interpreter runs";
+    expect(offers.execution).toEqual({ unavailable });
+    expect(offers["execution-compiled"]).toEqual({ unavailable });
+    expect("unavailable" in offers.bond).toBe(false);
   });
 
   test("behavior: DOT activations have the bond alone; the same products as pairs have execution too", () => {

@@ -1,0 +1,218 @@
+/** Numbers of 16 bits as planes of bytes: the kernels against their definition in exact integers, what is read, the rules
+ *  and the intervals. */
+import { describe, expect, test } from "vitest";
+import { hostileParameters } from "../../../conformance/generate/random-values.ts";
+import { dot } from "../../../inference/opcodes/dot.ts";
+import { rescale } from "../../../inference/opcodes/rescale.ts";
+import { analyse } from "../../../inference/profile/intervals.ts";
+import { variantCode } from "../../../inference/program/codes.ts";
+import {
+  elementCount,
+  judgeVersionOf,
+  NONE,
+  type Program,
+  type Step,
+  WEIGHT,
+} from "../../../inference/program/form.ts";
+import { validateProgram } from "../../../inference/program/validate.ts";
+import { type ChannelParameters, packChannel, packDot } from "../../../inference/program/weights.ts";
+import { createRng, type Rng } from "../../support/rng.ts";
+
+const SPLIT = variantCode("rescale", "planes");
+const PRODUCT = variantCode("dot", "planes");
+const EDGES = [0, 1, -1, 255, 256, 32_767, 65_535, 65_536, 2 ** 31 - 1, -(2 ** 31)];
+const integer = (rng: Rng): number => (rng.chance(0.4) ? rng.pick(EDGES) : (rng.u32() | 0) >> rng.int(0, 31));
+
+/** What EXACT.md states, element by element. */
+function split(x: number, p: ChannelParameters): number {
+  const acc = BigInt.asIntN(32, BigInt(x) + BigInt(p.bias));
+  const sum = BigInt.asIntN(64, acc * BigInt(p.multiplier) + p.addend);
+  const v = BigInt.asIntN(32, sum >> BigInt(p.shift % 64));
+  return Number(v < 0n ? 0n : v > 65_535n ? 65_535n : v);
+}
+
+/** Parameters by which many elements come to lie inside of 16 bits. */
+const gentle = (rng: Rng): ChannelParameters => ({
+  ...hostileParameters(rng),
+  ...{
+    bias: rng.int(-9, 9),
+    multiplier: rng.int(1, 2 ** 12),
+    addend: BigInt(rng.int(0, 2 ** 28)),
+    shift: 12,
+  },
+});
+
+const record = (changed: Partial<Step>): Step => ({
+  ...{ opcode: "rescale", variant: SPLIT, type: "u8", dims: [2, 6] },
+  ...{ a: 0, b: WEIGHT, c: NONE, k: 0, coordinates: [] },
+  ...changed,
+});
+
+const SHAPES = [[1], [3], [2, 1], [1, 33], [4, 16], [2, 3, 4], [3, 1, 2, 31], [2, 65]];
+
+describe("RESCALE planes", () => {
+  test("behavior: the kernel equals the definition over shapes, channels and sizes", () => {
+    const rng = createRng(21);
+    let inside = 0;
+    for (let round = 0; round < 30; round++) {
+      for (const dims of SHAPES) {
+        const k = dims.at(-1) as number;
+        const channels = Array.from({ length: rng.pick([1, k]) }, () =>
+          rng.chance(0.5) ? gentle(rng) : hostileParameters(rng),
+        );
+        const step = record({ dims: [...dims.slice(0, -1), 2 * k] });
+        const kernel = rescale.prepare(step, [
+          { type: "s32", dims },
+          { type: "u8", dims: [channels.length], words: packChannel(channels) },
+        ]);
+        const data = Int32Array.from({ length: elementCount(dims) }, () => integer(rng));
+        const out = new Uint8Array(2 * data.length);
+        kernel(out, data, undefined, undefined);
+        data.forEach((x, i) => {
+          const [row, column] = [Math.floor(i / k), i % k];
+          const u = split(x, channels[channels.length === 1 ? 0 : column] as ChannelParameters);
+          if (u > 0 && u < 65_535) inside++;
+          expect([out[2 * row * k + column], out[(2 * row + 1) * k + column]]).toEqual([u >> 8, u & 255]);
+        });
+      }
+    }
+    expect(inside).toBeGreaterThan(1000);
+  });
+});
+
+describe("DOT planes", () => {
+  test("behavior: the kernel equals the definition over groups and sizes, whatever wraps", () => {
+    const rng = createRng(22);
+    for (let round = 0; round < 120; round++) {
+      const k = rng.pick([1, 2, 31, 32, 33, 63, rng.int(1, 200), 992]);
+      const groups = rng.int(1, 3);
+      const [n, rows] = [groups * rng.int(1, 4), rng.int(1, 3)];
+      const bytes = rng.bytes(n * k);
+      const channels = Array.from({ length: n }, () => hostileParameters(rng));
+      const step = record({ opcode: "dot", variant: PRODUCT, type: "s32", dims: [rows, n], k: groups });
+      const kernel = dot.prepare(step, [
+        { type: "u8", dims: [rows * groups, 2 * k] },
+        { type: "u8", dims: [n, k], words: packDot(bytes, k, channels) },
+      ]);
+      const a = rng.chance(0.2)
+        ? new Uint8Array(rows * groups * 2 * k).fill(255)
+        : rng.bytes(rows * groups * 2 * k);
+      const out = new Int32Array(rows * n);
+      kernel(out, a, undefined, undefined);
+      const expected = Array.from(out, (_, i) => {
+        const [row, channel] = [Math.floor(i / n), i % n];
+        const from = (row * groups + Math.floor((channel * groups) / n)) * 2 * k;
+        const { bias, weightOffset } = channels[channel] as ChannelParameters;
+        let acc = BigInt(bias);
+        for (let j = 0; j < k; j++) {
+          const u = 256n * BigInt(a[from + j] as number) + BigInt(a[from + k + j] as number);
+          acc += u * (BigInt(bytes[channel * k + j] as number) - BigInt(weightOffset));
+        }
+        return Number(BigInt.asIntN(32, acc));
+      });
+      expect([...out], JSON.stringify({ k, groups, n, rows })).toEqual(expected);
+    }
+  });
+});
+
+const PARAMETERS = { bias: 0, multiplier: 1, addend: 0n, shift: 0, scaleBits: 0 };
+const PLAIN: ChannelParameters = { ...PARAMETERS, zeroPoint: 0, lower: 0, upper: 255, weightOffset: 128 };
+
+/** s32 [2, 3] from calldata, its planes, and their product with rows of weights. */
+function program(splits: Partial<Step> = {}, product: Partial<Step> = {}, channels = 3): Program {
+  const codec = record({ opcode: "codec", variant: 4, type: "s32", dims: [2, 3], a: NONE, b: NONE });
+  const weights = [
+    { layout: "channel", type: "u8", dims: [channels] },
+    { layout: "dot", type: "u8", dims: [4, 3] },
+  ] as const;
+  const last = {
+    opcode: "dot",
+    variant: PRODUCT,
+    type: "s32",
+    dims: [2, 4],
+    a: 1,
+    b: WEIGHT + 1,
+    k: 1,
+  } as const;
+  return {
+    ...{ inputCodec: "raw", outputCodec: "raw", inputSize: 24, weights },
+    steps: [codec, record(splits), record({ ...last, ...product })],
+  };
+}
+const fieldsOf = (...args: Parameters<typeof program>): string[] =>
+  validateProgram(program(...args)).map(({ field }) => field);
+
+describe("rules and intervals of planes", () => {
+  test("default: a program of both, which needs version 2 of the judge", () => {
+    expect(fieldsOf()).toEqual([]);
+    expect(fieldsOf({}, {}, 1)).toEqual([]);
+    expect(judgeVersionOf(program())).toBe(2);
+  });
+
+  test("error: another type, length, number of rows or channels, an attribute, a third operand", () => {
+    expect(fieldsOf({ type: "s8" })).toEqual(["type", "type of operand a"]);
+    expect(fieldsOf({ dims: [2, 8] })).toEqual(["last dim", "last dim of operand a"]);
+    expect(fieldsOf({ dims: [3, 6] })).toEqual(["rows of operand a", "rows of operand a"]);
+    expect(fieldsOf({}, {}, 2)).toEqual(["channels of operand b"]);
+    expect(fieldsOf({ k: 1 })).toEqual(["k"]);
+    expect(fieldsOf({ c: 0 })).toEqual(["operand c"]);
+    expect(fieldsOf({}, { a: 0 })).toEqual(["type of operand a", "last dim of operand a"]);
+    expect(fieldsOf({}, { type: "u8" })).toEqual(["type"]);
+    expect(fieldsOf({}, { k: 2 })).toEqual(["rows of operand a"]);
+  });
+
+  test("behavior: intervals hold every run, and name sums that can leave s32", () => {
+    const rng = createRng(23);
+    for (let round = 0; round < 40; round++) {
+      const bytes = rng.bytes(12);
+      const channel = { ...PLAIN, shift: rng.int(1, 16), addend: BigInt(rng.int(0, 2 ** 18)) };
+      const model = {
+        program: program(),
+        weights: [packChannel([channel, PLAIN, channel]), packDot(bytes, 3, Array(4).fill(PLAIN))],
+      };
+      const { ranges, problems } = analyse(model);
+      expect(problems).toEqual([]);
+      const [splits, product] = model.program.steps.slice(1) as [Step, Step];
+      const [first, second] = [
+        rescale.prepare(splits, [
+          { type: "s32", dims: [2, 3] },
+          { type: "u8", dims: [3], words: model.weights[0] as Uint8Array },
+        ]),
+        dot.prepare(product, [
+          { type: "u8", dims: [2, 6] },
+          { type: "u8", dims: [4, 3], words: model.weights[1] as Uint8Array },
+        ]),
+      ];
+      const [a, p] = [new Uint8Array(12), new Int32Array(8)];
+      for (let run = 0; run < 50; run++) {
+        first(
+          a,
+          Int32Array.from({ length: 6 }, () => integer(rng)),
+          undefined,
+          undefined,
+        );
+        second(p, a, undefined, undefined);
+        for (const [index, tensor] of [a, p].entries()) {
+          const { low, high } = ranges[index + 1] as (typeof ranges)[number];
+          tensor.forEach((value, i) => {
+            const at = low.length === 1 ? 0 : i;
+            expect(value).toBeGreaterThanOrEqual(low[at] as number);
+            expect(value).toBeLessThanOrEqual(high[at] as number);
+          });
+        }
+      }
+    }
+    // One interval of all numbers gives each plane its own.
+    const narrow = { ...PLAIN, multiplier: 0, addend: 20_000n };
+    const even = {
+      program: program({}, {}, 1),
+      weights: [packChannel([narrow]), packDot(new Uint8Array(12), 3, Array(4).fill(PLAIN))],
+    };
+    const { low, high } = analyse(even).ranges[1] as { low: Float64Array; high: Float64Array };
+    expect([...low]).toEqual([78, 78, 78, 32, 32, 32, 78, 78, 78, 32, 32, 32]);
+    expect(high).toEqual(low);
+    const heavy = packDot(new Uint8Array(12).fill(255), 3, Array(4).fill({ ...PLAIN, bias: 2 ** 31 - 1 }));
+    const wide = { program: program(), weights: [packChannel([PLAIN, PLAIN, PLAIN]), heavy] };
+    expect(analyse(wide).problems.map(({ what }) => what)).toEqual(["the accumulator can leave s32"]);
+  });
+});

@@ -1,0 +1,243 @@
+import { describe, expect, it } from "vitest";
+import { seededProgram } from "../../../conformance/generate/random-program.ts";
+import { randomInteger } from "../../../conformance/generate/random-values.ts";
+import { prepare } from "../../../inference/executor/prepare.ts";
+import { outputBounds, programBounds } from "../../../inference/profile/causality/bounds.ts";
+import type { ElementReads } from "../../../inference/profile/causality/reads.ts";
+import type { StepRanges } from "../../../inference/profile/context.ts";
+import { READS } from "../../../inference/profile/generated/reads.ts";
+import { analyse } from "../../../inference/profile/intervals.ts";
+import { highest, lowest, type Range } from "../../../inference/profile/range.ts";
+import { variantCode } from "../../../inference/program/codes.ts";
+import {
+  elementCount,
+  isActivationDot,
+  isRatio,
+  lastDim,
+  type Model,
+  OPCODES,
+  type Opcode,
+  type Step,
+  type Tensor,
+} from "../../../inference/program/form.ts";
+import { createRng, type Rng } from "../../support/rng.ts";
+import { rowProgram } from "../../support/row-programs.ts";
+
+const PROGRAMS = 1_600;
+
+type Reads = typeof READS;
+
+interface Compared {
+  /** by opcode: steps with an element that changed, and one that a later row was proven not to reach */
+  readonly steps: Map<Opcode, number>;
+  /** elements that changed though their bound says that they cannot */
+  readonly wrong: string[];
+}
+
+/** Random programs one of whose inputs is taken for the claimed output: what its rows from some row on change is
+ *  compared with the bounds, in every step. */
+function compare(reads: Reads, opcodes: readonly Opcode[] = OPCODES, mostWrong = Infinity): Compared {
+  const compared: Compared = { steps: new Map(), wrong: [] };
+  for (let seed = 0; seed < PROGRAMS && compared.wrong.length < mostWrong; seed++) {
+    const opcode = opcodes[seed % opcodes.length] as Opcode;
+    const hostile = seed % 3 === 0;
+    const { model, selector, calldata } = seededProgram(seed, { opcode, steps: 2, hostile });
+    const { steps } = model.program;
+    const rng = createRng(seed);
+    const codecs = steps.flatMap((step, i) => (step.opcode === "codec" ? [i] : []));
+    const fit = codecs.filter((i) => ["u8", "s8", "s32"].includes((steps[i] as Step).type));
+    const claimed = fit.length === 0 ? undefined : rng.pick(fit);
+    if (claimed === undefined) continue;
+    const { ranges, problems } = analyse(model);
+    // Nobody asks whether a program without its other proofs is causal.
+    if (hostile && problems.length > 0) continue;
+    const { of } = programBounds(marked(model, claimed), ranges, reads);
+    const prepared = prepare(model, selector);
+    const inputs = prepared.inputTensors(prepared.decode(calldata));
+    const before = prepared.runTensors(inputs).map(({ data }) => data.slice());
+    for (let round = 0; round < 3; round++) {
+      const row = rng.int(0, ((steps[claimed] as Step).dims[0] as number) - 1);
+      const place = codecs.indexOf(claimed);
+      const other = changed(inputs[place] as Tensor, row, ranges[claimed] as Range, rng);
+      const after = prepared.runTensors(inputs.with(place, other));
+      steps.forEach((step, i) => {
+        const [old, now] = [before[i], after[i]?.data];
+        let [isChanged, isSpared] = [false, false];
+        for (let element = 0; element < elementCount(step.dims); element++) {
+          const bound = of[i]?.[element] ?? 0;
+          isSpared ||= bound > 0 && bound <= row;
+          if (Object.is(old?.[element], now?.[element])) continue;
+          isChanged = true;
+          if (bound > row) continue;
+          compared.wrong.push(
+            `seed ${seed}, step ${i} (${step.opcode}), element ${element}: bound ${bound}, row ${row}`,
+          );
+        }
+        if (isChanged && isSpared && step.opcode !== "codec")
+          compared.steps.set(step.opcode, (compared.steps.get(step.opcode) ?? 0) + 1);
+      });
+    }
+  }
+  return compared;
+}
+
+/** The program with an input taken for the claimed output; the structure rules do not count here. */
+const marked = ({ program, weights }: Model, claimed: number): Model => ({
+  weights,
+  program: {
+    ...program,
+    steps: program.steps.map((step, i) =>
+      i === claimed ? { ...step, variant: variantCode("codec", "claimed") } : step,
+    ),
+  },
+});
+
+/** Other numbers from a row of the first axis on. */
+function changed({ type, dims, data }: Tensor, row: number, range: Range, rng: Rng): Tensor {
+  const copy = data.slice();
+  const offset = type === "s8" ? 128 : 0;
+  const within = { low: lowest(range), high: highest(range), quantum: 0 };
+  for (let i = (row * copy.length) / (dims[0] as number); i < copy.length; i++)
+    copy[i] = randomInteger(rng, within) + offset;
+  return { type, dims, data: copy };
+}
+
+/** READS with another one of an opcode. */
+const planted = (opcode: Opcode, fault: (right: ElementReads, ctx: StepRanges) => ElementReads): Reads => ({
+  ...READS,
+  [opcode]: (ctx: StepRanges) => fault(READS[opcode](ctx), ctx),
+});
+
+/** Leaves one of the operands out. */
+const without =
+  (name: "a" | "b" | "c") =>
+  (right: ElementReads, { step }: StepRanges): ElementReads => {
+    return (element, visit) =>
+      right(element, (operand, from, count) => {
+        if (operand !== step[name]) visit(operand, from, count);
+      });
+  };
+
+/** Reads the first element of each row alone. */
+const firstOfRow = (right: ElementReads): ElementReads => {
+  return (element, visit) => right(element, (operand, from) => visit(operand, from, 1));
+};
+
+const FAULTS: readonly { readonly what: string; readonly opcode: Opcode; readonly reads: Reads }[] = [
+  {
+    what: "a MOVE that forgets where it reads",
+    opcode: "move",
+    reads: planted(
+      "move",
+      (_, { step }) =>
+        (_element, visit) =>
+          visit(step.a, 0, 1),
+    ),
+  },
+  { what: "a MOVE without its second operand", opcode: "move", reads: planted("move", without("b")) },
+  { what: "the first id of a LOOKUP", opcode: "lookup", reads: planted("lookup", firstOfRow) },
+  { what: "the first element of a DOT", opcode: "dot", reads: planted("dot", firstOfRow) },
+  {
+    what: "a DOT that forgets its groups",
+    opcode: "dot",
+    reads: planted("dot", (right, { step }) =>
+      isActivationDot(step)
+        ? right
+        : (element, visit) => right(element - (element % lastDim(step.dims)), visit),
+    ),
+  },
+  {
+    what: "the second operand of DOT activations",
+    opcode: "dot",
+    reads: planted("dot", (right, ctx) => (isActivationDot(ctx.step) ? without("b")(right, ctx) : right)),
+  },
+  {
+    what: "the divisor of a ratio",
+    opcode: "rescale",
+    reads: planted("rescale", (right, ctx) => (isRatio(ctx.step) ? without("b")(right, ctx) : right)),
+  },
+  { what: "the element of a TABLE", opcode: "table", reads: planted("table", without("a")) },
+  { what: "the second operand of ARITH", opcode: "arith", reads: planted("arith", without("b")) },
+  { what: "the first operand of FLOAT", opcode: "float", reads: planted("float", without("a")) },
+  { what: "the first element of a REDUCE", opcode: "reduce", reads: planted("reduce", firstOfRow) },
+  { what: "the condition of a SELECT", opcode: "select", reads: planted("select", without("a")) },
+  { what: "a side of a SELECT", opcode: "select", reads: planted("select", without("c")) },
+];
+
+describe("programBounds", () => {
+  it("behavior: in random programs nothing changes that a later row was proven not to reach", () => {
+    const { steps, wrong } = compare(READS);
+    expect(wrong.slice(0, 10)).toEqual([]);
+    for (const opcode of OPCODES)
+      if (opcode !== "codec") expect(steps.get(opcode) ?? 0, opcode).toBeGreaterThan(10);
+  });
+
+  it("behavior: the output's bounds are the same where what nothing reads any more is dropped", () => {
+    let bound = 0;
+    for (let seed = 0; seed < 2_000; seed++) {
+      const model = rowProgram(createRng(seed), 6);
+      const { ranges } = analyse(model);
+      const found = outputBounds(model, ranges);
+      bound += Number(found !== undefined);
+      expect(found, `seed ${seed}`).toEqual(programBounds(model, ranges).of.at(-1));
+    }
+    expect(bound).toBeGreaterThan(500);
+  });
+
+  it.each(FAULTS)("behavior: a planted fault is found: $what", ({ opcode, reads }) => {
+    expect(compare(reads, [opcode], 1).wrong.length).toBeGreaterThan(0);
+  });
+});
+
+describe("dotReads, of activations", () => {
+  /** Pairs of elements of a and b that an element of the output is computed from. */
+  function pairs(ctx: StepRanges, element: number): string[] {
+    const of = new Map<number, number[]>([
+      [0, []],
+      [1, []],
+    ]);
+    READS.dot(ctx)(element, (operand, from, count) => {
+      for (let i = 0; i < count; i++) of.get(operand)?.push(from + i);
+    });
+    const [a, b] = [of.get(0) as number[], of.get(1) as number[]];
+    expect(a.length).toBe(b.length);
+    return a.map((left, i) => `${left} ${b[i]}`);
+  }
+
+  it("behavior: of random operands with zeros it names the products that can be other than 0, and no others", () => {
+    let spared = 0;
+    for (let seed = 0; seed < 3_000; seed++) {
+      const rng = createRng(seed);
+      const [matrices, k, n, length] = [rng.int(1, 3), rng.int(1, 4), rng.int(1, 4), rng.int(1, 9)];
+      const rows = matrices * k;
+      const operand = (count: number, zeros: number) => {
+        const low = Float64Array.from({ length: count }, () => (rng.chance(zeros) ? 0 : -rng.int(0, 1)));
+        const high = low.map((number) => (number === 0 && rng.chance(zeros) ? 0 : rng.int(0, 2)));
+        return { type: "u8", dims: [count / length, length], range: { low, high, tiny: 1 } } as const;
+      };
+      const left = operand(rows * length, rng.pick([0, 0.5, 0.9]));
+      const right = operand(matrices * n * length, rng.pick([0, 0.5, 0.9]));
+      const fields = {
+        opcode: "dot",
+        variant: variantCode("dot", "activations"),
+        dims: [rows, n],
+        a: 0,
+        b: 1,
+        k,
+      };
+      const ctx = { step: fields, operand: (name: string) => (name === "a" ? left : right) };
+      const isZero = ({ range }: typeof left, i: number) => range.low[i] === 0 && range.high[i] === 0;
+      for (let element = 0; element < rows * n; element++) {
+        const row = Math.floor(element / n);
+        const expected: string[] = [];
+        for (let i = 0; i < length; i++) {
+          const [one, other] = [row * length + i, (Math.floor(row / k) * n + (element % n)) * length + i];
+          if (!isZero(left, one) && !isZero(right, other)) expected.push(`${one} ${other}`);
+        }
+        spared += length - expected.length;
+        expect(pairs(ctx as unknown as StepRanges, element), `seed ${seed}`).toEqual(expected);
+      }
+    }
+    expect(spared).toBeGreaterThan(10_000);
+  });
+});

@@ -1,0 +1,48 @@
+/** The last step of a directed program of numbers of 16 bits, in planes of bytes. */
+import type { Value } from "../../conformance/generate/program-builder.ts";
+import { lastDim } from "../../inference/program/form.ts";
+import { packChannel, packDot } from "../../inference/program/weights.ts";
+import type { DirectedBuilder, Target } from "./directed-builder.ts";
+import { finish, integers, largeDims } from "./directed-values.ts";
+
+const NOTHING = { scaleBits: 0, zeroPoint: 0, lower: 0, upper: 0, weightOffset: 0 };
+
+/** Scales by which most numbers lie inside of 16 bits, and some beyond. */
+export function planes(b: DirectedBuilder, target: Target): Value {
+  const { rng } = b;
+  const dims = largeDims(rng);
+  const k = lastDim(dims);
+  const a = b.operand(integers("s32", -(2 ** 26), 2 ** 26), dims, false);
+  const channels = Array.from({ length: rng.chance(0.7) && k <= 300 ? k : 1 }, () => {
+    const shift = rng.int(8, 24);
+    const bias = rng.int(-1000, 1000);
+    const multiplier = rng.int(1, 2 ** (shift - 8));
+    return { ...NOTHING, bias, multiplier, addend: BigInt(rng.int(0, 65_535)) << BigInt(shift), shift };
+  });
+  const words = b.weight({ layout: "channel", type: "u8", dims: [channels.length] }, packChannel(channels));
+  return finish(b, target, { dims: [...dims.slice(0, -1), 2 * k], a, b: words });
+}
+
+/** Weights of which no sum leaves s32. */
+export function planesDot(b: DirectedBuilder, target: Target): Value {
+  const { rng } = b;
+  const k = rng.chance(0.7) ? rng.int(1, rng.pick([4, 100])) : rng.pick([127, 128, 256, 511, 768, 991, 992]);
+  const groups = rng.chance(0.6) ? 1 : rng.int(2, 6);
+  const n = groups * rng.int(1, Math.max(1, Math.floor(80 / groups)));
+  const rows = Math.max(1, Math.min(Math.floor(15_000 / (k * groups)), Math.floor(2400 / n)));
+  const dims = rng.chance(0.5) ? [rows * groups, 2 * k] : [rows, groups, 2 * k];
+  const a = b.operand(integers("u8"), dims, false);
+  const offset = rng.pick([0, 128, 128, rng.int(1, 255)]);
+  const most = Math.max(1, Math.min(128, Math.floor(2 ** 15 / k)));
+  const bytes = rng
+    .bytes(n * k)
+    .map((byte) => Math.min(255, Math.max(0, offset - most + (byte % (2 * most)))));
+  const channels = Array.from({ length: n }, (_, row) => {
+    let sum = 0;
+    for (let i = 0; i < k; i++) sum += (bytes[row * k + i] as number) - offset;
+    const bias = -32_768 * sum + rng.int(-1000, 1000);
+    return { ...NOTHING, bias, multiplier: 0, addend: 0n, shift: 0, weightOffset: offset };
+  });
+  const weights = b.weight({ layout: "dot", type: "u8", dims: [n, k] }, packDot(bytes, k, channels));
+  return finish(b, target, { dims: [rows, n], a, b: weights, k: groups });
+}
