@@ -237,16 +237,16 @@ class Cursor {
 }
 
 /** Of what an error tells of a file, as names and texts in it have any length. */
-const MOST_TOLD = 300;
+const MOST_SHOWN = 300;
 
 /** What an error tells of a file: one line that a terminal shows as it is. */
-export const told = (what: string): string =>
-  (what.length > MOST_TOLD ? `${what.slice(0, MOST_TOLD)}…` : what).replace(/[\p{Cc}\p{Cf}]/gu, "?");
+export const oneLine = (what: string): string =>
+  (what.length > MOST_SHOWN ? `${what.slice(0, MOST_SHOWN)}…` : what).replace(/[\p{Cc}\p{Cf}]/gu, "?");
 
 /** @param what is wrong with it */
 export const invalid = (what: string) =>
   fail(
     "GGUF_INVALID",
-    `The GGUF file cannot be read: ${told(what)}.`,
+    `The GGUF file cannot be read: ${oneLine(what)}.`,
     "Take the file that the recipe names.",
   );

@@ -55,8 +55,8 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     [
       "groups the other way round",
       `${OPCODES}dot.ts`,
-      "const first = (group % groups) * perGroup;",
-      "const first = (groups - 1 - (group % groups)) * perGroup;",
+      "const channel = group * perGroup;",
+      "const channel = (groups - 1 - group) * perGroup;",
     ],
     [
       "the first matrix for all rows",
@@ -67,20 +67,26 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     [
       "signed activations of b as they are stored",
       `${OPCODES}dot-activations.ts`,
-      "k * aZero * bZero - bZero * total",
-      "k * aZero * bZero - 0 * total",
+      "k * aZero * bZero - bZero * (",
+      "k * aZero * bZero - 0 * (",
     ],
     [
       "low bytes from the beginning of the row",
-      `${OPCODES}planes.ts`,
-      "const low = bytes.compute(a, at + k, group);",
-      "const low = bytes.compute(a, at, group);",
+      `${OPCODES}products.ts`,
+      "accumulate(low, a, at + k, weights, group * rows * k, k);",
+      "accumulate(low, a, at, weights, group * rows * k, k);",
     ],
     [
       "the low bytes have no part in the sum of the row",
-      `${OPCODES}planes.ts`,
-      "256 * high + low;",
-      "256 * high;",
+      `${OPCODES}products.ts`,
+      "for (let i = 0; i < width; i++) own[i] =",
+      "for (let i = 0; i < rows; i++) own[i] =",
+    ],
+    [
+      "vectors leave numbers less their middle",
+      `${OPCODES}simd-products.ts`,
+      "+ row] = MIDDLE * sum;",
+      "+ row] = 0 * sum;",
     ],
   ],
   requant: [
