@@ -11,7 +11,7 @@ import { deriveLlama } from "../inference/derive/llama/derive.ts";
 import { largest, MOST } from "../inference/derive/llama/emit.ts";
 import { readScales } from "../inference/derive/llama/scales.ts";
 import { llamaShape, tensorOf } from "../inference/derive/llama/shape.ts";
-import { ID_OFFSET } from "../inference/derive/llama/text.ts";
+import { ID_OFFSET } from "../inference/text/ids.ts";
 import { quantizedRows } from "../inference/derive/quantized-rows.ts";
 import { prepare } from "../inference/executor/prepare.ts";
 import { variantName } from "../inference/program/codes.ts";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { readGguf } from "../inference/derive/gguf.ts";
 import { deriveLlama } from "../inference/derive/llama/derive.ts";
-import { ID_OFFSET, NO_ID } from "../inference/derive/llama/text.ts";
+import { ID_OFFSET, NO_ID } from "../inference/text/ids.ts";
 import { findByRows, onePass } from "../inference/executor/find-output.ts";
 import { prepare } from "../inference/executor/prepare.ts";
 import type { RowPlan } from "../inference/executor/rows/plan.ts";
