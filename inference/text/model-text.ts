@@ -1,4 +1,7 @@
 /** What a derived language model reads and gives, as text: conversations in, answers out. */
+import { isBaseError } from "../../base/errors.ts";
+import { decodeAbi } from "../codecs/abi.ts";
+import { readInt16s } from "../codecs/int16s.ts";
 import { fail } from "../onnx/fail.ts";
 import { ChatTemplate, type Message } from "./chat.ts";
 import { answerIds, promptNumbers } from "./ids.ts";
@@ -17,17 +20,27 @@ export interface AnswerText {
   readonly ids: readonly number[];
 }
 
+/** Most ids. */
+export interface TextLengths {
+  readonly prompt: number;
+  readonly answer: number;
+}
+
+/** Of a derived model's manifest. @param io its `assay` section */
+export const textLengths = (io: {
+  readonly inputs: readonly { readonly dims: readonly number[] }[];
+  readonly outputs: readonly { readonly dims: readonly number[] }[];
+}): TextLengths => ({ prompt: io.inputs[0]?.dims[0] ?? 0, answer: io.outputs[0]?.dims[0] ?? 0 });
+
 export class ModelText {
   readonly tokenizer: Tokenizer;
-  /** most ids of a prompt */
-  readonly promptLength: number;
+  readonly lengths: TextLengths;
   #template: ChatTemplate | undefined;
 
-  /** @param promptLength most ids of a prompt
-   *  @throws TOKENIZER_INVALID, FILE_NOT_JSON */
-  constructor(files: TokenizerFiles, promptLength: number) {
+  /** @throws TOKENIZER_INVALID, FILE_NOT_JSON */
+  constructor(files: TokenizerFiles, lengths: TextLengths) {
     this.tokenizer = new Tokenizer(files);
-    this.promptLength = promptLength;
+    this.lengths = lengths;
   }
 
   /** Ids of a conversation, which the model may be too short for.
@@ -37,15 +50,15 @@ export class ModelText {
     this.#template ??= new ChatTemplate(this.tokenizer);
     const bytes = messages.reduce((sum, { content }) => sum + content.length, 0);
     const least = Math.ceil(bytes / this.tokenizer.longest);
-    if (least > this.promptLength) throw tooLong(`at least ${least}`, this.promptLength);
+    if (least > this.lengths.prompt) throw tooLong(`at least ${least}`, this.lengths.prompt);
     return this.#template.ids(messages);
   }
 
   /** @throws as `ids`; PROMPT_TOO_LONG naming the ids and the limit */
   prompt(messages: readonly Message[]): Prompt {
     const ids = this.ids(messages);
-    if (ids.length > this.promptLength) throw tooLong(String(ids.length), this.promptLength);
-    return { ids, int16s: promptNumbers(ids, this.promptLength) };
+    if (ids.length > this.lengths.prompt) throw tooLong(String(ids.length), this.lengths.prompt);
+    return { ids, int16s: promptNumbers(ids, this.lengths.prompt) };
   }
 
   /** The same without the oldest turns, as many as do not fit; a system message and the last message stay.
@@ -63,13 +76,19 @@ export class ModelText {
       try {
         return { prompt: this.prompt(kept), messages: kept };
       } catch (error) {
-        if (!canShorten || (error as { code?: unknown }).code !== "PROMPT_TOO_LONG") throw error;
+        if (!canShorten || !isBaseError(error, "PROMPT_TOO_LONG")) throw error;
         kept = shorter;
       }
     }
   }
 
-  /** @param numbers that return data of the codec int16s hold @throws ID_UNKNOWN */
+  /** @param output return data @throws CALLDATA_NOT_CANONICAL, INT16S_INVALID, ID_UNKNOWN */
+  answerOf(output: Uint8Array): AnswerText {
+    const [words] = decodeAbi(["uint256[]"], output) as [Uint8Array];
+    return this.answer(readInt16s(words, this.lengths.answer));
+  }
+
+  /** @param numbers that return data hold @throws ID_UNKNOWN */
   answer(numbers: ArrayLike<number>): AnswerText {
     const ids = answerIds(numbers);
     return { text: this.tokenizer.text(ids), ids };

@@ -9,10 +9,9 @@ import { addModelCommands } from "../../cli/model/commands.ts";
 import type { Manifest } from "../../inference/manifest/assay.ts";
 import { type Derivation, measuredOn, writeDerivation } from "../support/derivation.ts";
 import { answerOf, derivedLlama, NOTHING } from "../support/derived-llama.ts";
-import type { Entry } from "../support/gguf-file.ts";
 import { createRng } from "../support/rng.ts";
 import { smallLlama } from "../support/small-llama.ts";
-import { END, tokenizerEntries } from "../support/small-tokenizer.ts";
+import { talkingLlama } from "../support/talking-model.ts";
 
 const LENGTHS = { prompt: 4, answer: 3 };
 const FLAGS = ["--prompt", "4", "--answer", "3"];
@@ -69,9 +68,7 @@ describe("assay model derive", () => {
   });
 
   it("behavior: text comes along, is no part of the model, and verify makes it again", async () => {
-    const metadata = tokenizerEntries(512);
-    const changed = (parts: { metadata: Record<string, Entry> }) => Object.assign(parts.metadata, metadata);
-    const talking = smallLlama(createRng(5), { layers: 1, vocabulary: 512, end: END, changed });
+    const talking = talkingLlama();
     const own = writeDerivation(join(root, "talking-source"), talking, measuredOn(talking, LENGTHS));
     const folder = join(root, "talking");
     await assay("derive", own.folder, "--from", own.weights, ...FLAGS, "--out", folder);

@@ -19,7 +19,7 @@ const path = smollm2Weights();
 
 function modelOf(file: string): ModelText {
   const text = derivedText(readGguf(new Uint8Array(readFileSync(file))), VOCABULARY);
-  if ("files" in text) return new ModelText(text.files, 1_024);
+  if ("files" in text) return new ModelText(text.files, { prompt: 1_024, answer: 32 });
   throw new TypeError(text.without);
 }
 

@@ -60,5 +60,7 @@ export function tokenizerFilesOf(metadata: Metadata = tokenizerEntries()): Token
   throw new TypeError(text.without);
 }
 
+const ANSWER = 32;
+
 export const smallText = (promptLength = 1_000, metadata?: Metadata): ModelText =>
-  new ModelText(tokenizerFilesOf(metadata), promptLength);
+  new ModelText(tokenizerFilesOf(metadata), { prompt: promptLength, answer: ANSWER });
