@@ -68,7 +68,7 @@ export async function askText(
       ...(signal === undefined ? {} : { signal }),
     });
     const body = new TextDecoder().decode(await readAtMost(response, LONGEST_ANSWER));
-    if (!response.ok) throw said(body) ?? refused(url, `it answers ${response.status}`);
+    if (!response.ok) throw errorIn(body) ?? refused(url, `it answers ${response.status}`);
     const answer = JSON.parse(body) as Partial<AskedText>;
     if (typeof answer.text === "string" && Array.isArray(answer.ids)) return answer as AskedText;
     throw refused(url, "its answer has no text");
@@ -79,7 +79,7 @@ export async function askText(
 }
 
 /** The error that a prover answers. */
-function said(body: string): BaseError | undefined {
+function errorIn(body: string): BaseError | undefined {
   try {
     const { error } = JSON.parse(body) as { readonly error?: Record<string, unknown> };
     const { code, message, nextStep, retryable } = error ?? {};

@@ -53,10 +53,10 @@ export function localChat(name: string): Chat {
   const text = new ModelText(tokenizer, textLengths(manifest.assay));
   return async (messages, write) => {
     const { prompt, messages: kept } = text.lastTurns(messages);
-    const { calldata, output, ...said } = runText(prepared, text, prompt, write);
+    const { calldata, output, ...found } = runText(prepared, text, prompt, write);
     const answer = {
       modelId,
-      ...said,
+      ...found,
       promptIds: prompt.ids.length,
       calldata: toHex(calldata),
       returnData: toHex(output),
@@ -72,8 +72,8 @@ export function localChat(name: string): Chat {
 export function proverChat(name: string, url: string): Chat {
   const model = existsSync(join(name, "manifest.json")) ? modelIdIn(name) : basename(name);
   return async (messages, write) => {
-    const { output, ...said } = await askText(model, messages, { url });
-    write(said.text);
-    return { answer: { ...said, returnData: output, outputHash: keccak256(output) }, messages };
+    const { output, ...found } = await askText(model, messages, { url });
+    write(found.text);
+    return { answer: { ...found, returnData: output, outputHash: keccak256(output) }, messages };
   };
 }

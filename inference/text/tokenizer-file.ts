@@ -23,7 +23,7 @@ export interface TokenizerParts {
   readonly end: number;
   /** id in front of a text; absent where the file names none */
   readonly begin?: number;
-  /** Jinja; absent where the model is none for conversations */
+  /** Jinja; absent where the model is not for conversations */
   readonly template?: string;
 }
 

@@ -98,8 +98,8 @@ describe("assay model chat", () => {
 
   it("behavior: a prover answers in the model's place", async () => {
     const asked: { url: string; body: unknown }[] = [];
-    const said = { modelId: `0x${"11".repeat(32)}`, status: "final", request: `0x${"22".repeat(32)}` };
-    const answer = { ...said, claim: "0xabcd", text: "yes", ids: [9], output: "0x12", inputHash: "0x34" };
+    const state = { modelId: `0x${"11".repeat(32)}`, status: "final", request: `0x${"22".repeat(32)}` };
+    const answer = { ...state, claim: "0xabcd", text: "yes", ids: [9], output: "0x12", inputHash: "0x34" };
     vi.spyOn(globalThis, "fetch").mockImplementation(async (url, init) => {
       asked.push({ url: String(url), body: JSON.parse(String(init?.body)) });
       return new Response(JSON.stringify(answer));

@@ -69,7 +69,7 @@ describe("POST /v1/tools/:name with a conversation", () => {
   test.each<[string, number, string, object, string?]>([
     ["an unknown role", 400, "MESSAGES_INVALID", { messages: [{ role: "tool", content: "a" }] }],
     ["no message", 400, "MESSAGES_INVALID", { messages: [] }],
-    ["a text that is none", 400, "MESSAGES_INVALID", { text: 5 }],
+    ["a number as text", 400, "MESSAGES_INVALID", { text: 5 }],
     ["too long", 400, "PROMPT_TOO_LONG", { text: "a ".repeat(100) }],
     ["far too long", 400, "PROMPT_TOO_LONG", { text: "a".repeat(5_000) }],
     ["more than a conversation", 400, "INPUTS_INVALID", { messages, text: "a" }],

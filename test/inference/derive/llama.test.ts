@@ -123,12 +123,7 @@ describe("deriveLlama", () => {
           rows.copyWithin((row + 1) * length, row * length, (row + 1) * length);
       }
     };
-    const { model, run, prompt } = made(
-      rng,
-      { vocabulary: 256, ownOutput: true, end: 255, changed },
-      2,
-      8,
-    );
+    const { model, run, prompt } = made(rng, { vocabulary: 256, ownOutput: true, end: 255, changed }, 2, 8);
     for (let i = 0; i < PROMPTS; i++)
       expect(answerOf(run, textOf(rng, model, prompt)).filter((id) => id % 2 === 1)).toEqual([]);
   });

@@ -81,12 +81,12 @@ describe("ModelText", () => {
   });
 
   it("behavior: the oldest turns are left out until the rest fits", () => {
-    const said = (role: Message["role"], content: string): Message => ({ role, content });
-    const system = said("system", "be");
+    const by = (role: Message["role"], content: string): Message => ({ role, content });
+    const system = by("system", "be");
     const talk = [
       system,
-      ...[said("user", "one"), said("assistant", "two"), said("user", "three"), said("assistant", "four")],
-      said("user", "five"),
+      ...[by("user", "one"), by("assistant", "two"), by("user", "three"), by("assistant", "four")],
+      by("user", "five"),
     ];
     const length = (messages: readonly Message[]) => model.ids(messages).length;
     const kept = (limit: number) => smallText(limit).lastTurns(talk).messages;
