@@ -19,6 +19,7 @@ export const NAMED_SUITES = [
   "packages",
   "python",
   "rust",
+  "sequences",
 ] as const;
 /** Of these, the ones whose files run beside each other. */
 const PARALLEL: readonly string[] = ["agent-processes", "operators", "packages", "python"];

@@ -34,14 +34,16 @@ export function signedLeb(value: number): number[] {
   return value < 0x40 ? [value] : [(value & 0x7f) | 0x80, ...signedLeb(value >>> 7)];
 }
 
+/** A number ≥ 0. */
+export const number32 = (value: number): number[] => [OP.const32, ...signedLeb(value)];
 export const get = (local: number): number[] => [OP.get, ...leb(local)];
 export const set = (local: number): number[] => [OP.set, ...leb(local)];
 export const times = (count: number, part: (i: number) => number[]): number[] =>
   Array.from({ length: count }, (_, i) => part(i)).flat();
 
 /** `local += by; if (local < limit) repeat` at the end of a loop; both as unsigned numbers. */
-export const advance = (local: number, by: number, limit: number[]): number[] => {
-  const moved = [...get(local), OP.const32, ...signedLeb(by), OP.add32, OP.tee, ...leb(local)];
+export const advance = (local: number, by: number[], limit: number[]): number[] => {
+  const moved = [...get(local), ...by, OP.add32, OP.tee, ...leb(local)];
   return [...moved, ...limit, OP.less32, OP.branchIf, 0, OP.end];
 };
 

@@ -35,7 +35,7 @@ const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
   deep: () => undefined,
   long: () => undefined,
   "explorer-pages": () => chromiumIsMissing() ?? buildPages(),
-  executor: () => install(["agent", "llama"], "executor-data", ["LLAMA_UNSUPPORTED", "LLAMA_INSTALL_FAILED"]),
+  executor: installLlama,
   ezkl: () =>
     install(["proof", "ezkl"], "ezkl-data", ["PYTHON_MISSING", "PYTHON_TOO_OLD", "EZKL_INSTALL_FAILED"]),
   fleet() {
@@ -56,7 +56,13 @@ const PREPARATIONS: Readonly<Record<SuiteName, () => Obstacle | undefined>> = {
     return why === undefined ? undefined : { why, isFault: false };
   },
   rust: prepareRust,
+  sequences: installLlama,
 };
+
+/** llama.cpp, and a language model's published weights. */
+function installLlama(): Obstacle | undefined {
+  return install(["agent", "llama"], "executor-data", ["LLAMA_UNSUPPORTED", "LLAMA_INSTALL_FAILED"]);
+}
 
 function chromiumIsMissing(): Obstacle | undefined {
   const chromium = process.env.CHROMIUM ?? "/usr/bin/chromium";

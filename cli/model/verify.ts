@@ -25,7 +25,7 @@ import { TOKENIZER_FILES } from "../../inference/text/tokenizer-file.ts";
 import { isProofModelFolder } from "../../prover/proof/ezkl/folder.ts";
 import { ezklOptionsOf, withEzklSettings } from "../ezkl-options.ts";
 import { modelFolder } from "../model-source.ts";
-import { printResult, withJson } from "../output.ts";
+import { printResult, refuseArgument, withJson } from "../output.ts";
 import { readBytes, settingsOf } from "./resolve.ts";
 import { type Check, verifyProofModel } from "./verify-proof-model.ts";
 
@@ -80,13 +80,15 @@ function madeChecks({ model, manifest }: LoadedModel, again: Made, name: string,
   const weights = equalBytes(joinWeights(again.model), joinWeights(model));
   return [
     { name, ok: program && weights, detail: `${how} to program.bin and weights.bin` },
-    {
-      name: "tensors",
-      ok: tensorsOf(again.io) === tensorsOf(manifest.assay),
-      detail: `names, types, dims and places of inputs and outputs are those of the ${name}`,
-    },
+    tensorsCheck(manifest, again.io, name),
   ];
 }
+
+const tensorsCheck = ({ assay }: LoadedModel["manifest"], io: ModelInterface, name: string): Check => ({
+  name: "tensors",
+  ok: tensorsOf(io) === tensorsOf(assay),
+  detail: `names, types, dims and places of inputs and outputs are those of the ${name}`,
+});
 
 const importChecks = (loaded: LoadedModel, again: Made): Check[] =>
   madeChecks(loaded, again, "import", "model.onnx imports");
@@ -96,7 +98,8 @@ function derivationChecks(loaded: LoadedModel, from: string | undefined): Check[
   const recipe = readRecipe(loaded.source.content);
   if (from === undefined) {
     const detail = `not made again from ${recipe.scales.source.file}: give it with --from`;
-    return [{ name: "derivation", ok: true, skipped: true, detail }];
+    const derivation = { name: "derivation", ok: true, skipped: true, detail } as const;
+    return [derivation, tensorsCheck(loaded.manifest, interfaceOf(recipe), "recipe")];
   }
   const { model, text } = derive(recipe, readBytes(from), sha256Bytes);
   const made = madeChecks(loaded, { model, io: interfaceOf(recipe) }, "derivation", "recipe.json derives");
@@ -127,6 +130,8 @@ export function verifyFolder(directory: string, from?: string): Check[] {
   const loaded = loadModelFolder(directory);
   const { manifest, model, source, selector } = loaded;
   const { assay } = manifest;
+  if (from !== undefined && source.name !== "recipe.json")
+    refuseArgument("--from", from, `for a derived model only; ${source.name} is the source of this one`);
   checkFiles(directory, manifest);
   const image = imageOf(archiveFiles(directory), sha256Bytes);
   const prepared = prepare(model, selector);

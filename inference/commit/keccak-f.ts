@@ -1,7 +1,7 @@
 /** The permutation Keccak-f[1600] as WebAssembly: 64-bit words, which JavaScript lacks, make trees some twenty times
  *  faster to build. Source: FIPS 202, section 3. */
 
-import { advance, compileWasm, get, I32, I64, leb, OP, set, signedLeb, times } from "../wasm.ts";
+import { advance, compileWasm, get, I32, I64, leb, number32, OP, set, signedLeb, times } from "../wasm.ts";
 
 /** 25 Keccak lanes of 64 bits, little-endian, lane x + 5y at 8·(x + 5y). */
 const STATE_BYTES = 200;
@@ -68,7 +68,7 @@ function body(): number[] {
     ...times(25, (lane) => [...load(zero, 8 * lane), ...set(A + lane)]),
     ...OP.loop,
     ...round(),
-    ...advance(AT, 8, [OP.const32, ...signedLeb(8 * ROUNDS)]),
+    ...advance(AT, number32(8), number32(8 * ROUNDS)),
     ...times(25, (lane) => [...zero, ...get(A + lane), OP.store64, 3, ...leb(8 * lane)]),
   ];
 }

@@ -44,8 +44,8 @@ const BY_NAME = new Map<string, Format>(Object.values(FORMATS).map((format) => [
 const MAGIC = "GGUF";
 const VERSION = 3;
 const ALIGNMENT = 32;
-/** What a file of a model that can be derived has fewer of. */
-const MOST = { tensors: 4_096, entries: 4_096, elements: 2 ** 20, text: 2 ** 20 } as const;
+/** What a file of a model that can be derived has fewer of; elements of all lists together. */
+const MOST = { tensors: 4_096, entries: 4_096, elements: 2 ** 21, text: 2 ** 20 } as const;
 
 /** @throws GGUF_INVALID naming what is wrong and where */
 export function readGguf(bytes: Uint8Array): Gguf {
@@ -138,6 +138,8 @@ const [STRING, ARRAY] = [8, 9];
 
 class Cursor {
   at = 0;
+  /** of lists */
+  #elements = 0;
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
 
@@ -181,6 +183,9 @@ class Cursor {
       const inner = this.u32();
       if (inner === ARRAY) throw invalid(`its entry ${key} is a list of lists`);
       const length = this.count(`elements of ${key}`, MOST.elements);
+      this.#elements += length;
+      if (this.#elements > MOST.elements)
+        throw invalid(`its lists have more than ${MOST.elements} elements up to ${key}`);
       return Array.from({ length }, () => this.value(inner, key));
     }
     const size = SIZES[type as keyof typeof SIZES];
@@ -231,6 +236,17 @@ class Cursor {
   }
 }
 
+/** Of what an error tells of a file, as names and texts in it have any length. */
+const MOST_TOLD = 300;
+
+/** What an error tells of a file: one line that a terminal shows as it is. */
+export const told = (what: string): string =>
+  (what.length > MOST_TOLD ? `${what.slice(0, MOST_TOLD)}…` : what).replace(/[\p{Cc}\p{Cf}]/gu, "?");
+
 /** @param what is wrong with it */
 export const invalid = (what: string) =>
-  fail("GGUF_INVALID", `The GGUF file cannot be read: ${what}.`, "Take the file that the recipe names.");
+  fail(
+    "GGUF_INVALID",
+    `The GGUF file cannot be read: ${told(what)}.`,
+    "Take the file that the recipe names.",
+  );

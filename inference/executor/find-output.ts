@@ -2,9 +2,11 @@ import { equalBytes } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import type { CodecInput } from "../codecs/input.ts";
 import { encodeOutput } from "../codecs/output.ts";
-import type { Program, Tensor } from "../program/form.ts";
+import { describeOperation } from "../profile/describe.ts";
+import type { Program, Step, Tensor } from "../program/form.ts";
 import { lastStep, outputLength } from "../program/shape.ts";
 import type { PreparedModel } from "./prepare.ts";
+import { runWork } from "./quick.ts";
 import type { RowPlan } from "./rows/plan.ts";
 
 /** Passes that find the output of a causal program. */
@@ -16,12 +18,39 @@ export function onePass(prepared: PreparedModel, input: CodecInput, claimed?: Ui
   return encodeOutput(prepared.program, tensors[tensors.length - 1] as Tensor);
 }
 
+/** Runs that finding an output may take as long as; row by row it mostly takes three. */
+const MOST_RUNS = 32;
+/** As `stepWork` counts it: some seconds. Less is never refused. */
+const LITTLE_WORK = 2 ** 26;
+
+/** A check takes one run, whatever it takes to find what is right: so nobody else's program keeps a node for hours.
+ *  @throws OUTPUT_TOO_COSTLY */
+function assertFindable({ program }: PreparedModel, plan: RowPlan | undefined): void {
+  const run = runWork(program);
+  const work = plan?.work ?? mostPasses(program) * run;
+  if (work <= Math.max(LITTLE_WORK, MOST_RUNS * run)) return;
+  const step = plan?.costliest;
+  const why =
+    step === undefined
+      ? `it cannot be found row by row, and by passes ${mostPasses(program)} are needed`
+      : `most of all step ${step} (${describeOperation(program.steps[step] as Step)}) is computed again for each row`;
+  const runs = Math.ceil(work / run);
+  throw new BaseError({
+    code: "OUTPUT_TOO_COSTLY",
+    shortMessage: `Finding an output takes as long as ${runs} runs of the program, at most ${MOST_RUNS} are made: ${why}.`,
+    nextStep:
+      "Use a program that has the rows of its output on the first axes of its steps; a claim on this one can still be checked.",
+    details: { runs, limit: MOST_RUNS, ...(step === undefined ? {} : { step }) },
+  });
+}
+
 /** The output that a program which reads the claimed output finds right. Of a causal program that is found row by row,
  *  and one pass shows that it is; else by passes.
  *  @param seen is told of each row that is found, while others are still looked for
- *  @throws as `findByPasses` */
+ *  @throws as `findByPasses`; OUTPUT_TOO_COSTLY before any of it is computed */
 export function findOutput(prepared: PreparedModel, input: CodecInput, seen?: SeeRow): Uint8Array {
   const plan = prepared.rowPlan();
+  assertFindable(prepared, plan);
   if (plan !== undefined) {
     const output = findByRows(prepared, plan, input, seen);
     if (equalBytes(onePass(prepared, input, output), output)) return output;

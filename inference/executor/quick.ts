@@ -1,5 +1,12 @@
 /** Which programs the canonical executor itself computes the soonest. */
-import { elementCount, lastDim, operandDims, type Program, readsClaimed } from "../program/form.ts";
+import {
+  elementCount,
+  lastDim,
+  operandDims,
+  type Program,
+  readsClaimed,
+  type Step,
+} from "../program/form.ts";
 
 /** Elements that the executor computes in the time that tensors take to a child process and back, some 0.2 ms. All
  *  shipped models have fewer: docs/BENCHMARKS.md, "Canonical executor beside onnxruntime". */
@@ -17,15 +24,16 @@ export const isQuick = (program: Program): boolean => elementsOf(program) <= MOS
 export const runsLike = (program: Program, most: number): number =>
   Math.max(1, Math.min(most, Math.floor((most * MOST_ELEMENTS) / elementsOf(program))));
 
-function elementsOf(program: Program): number {
-  const runs = readsClaimed(program) ? RUNS_BY_ROWS : 1;
-  return (
-    runs *
-    program.steps.reduce((sum, { opcode, dims, b }) => {
-      const count = elementCount(dims);
-      if (opcode !== "dot") return sum + count;
-      const products = count * lastDim(operandDims(program, b));
-      return sum + count + products / PRODUCTS_AN_ELEMENT;
-    }, 0)
-  );
+/** Of a run, and of what finds the output where the program reads it. */
+const elementsOf = (program: Program): number =>
+  (readsClaimed(program) ? RUNS_BY_ROWS : 1) * runWork(program);
+
+/** Of one run. */
+export const runWork = (program: Program): number =>
+  program.steps.reduce((sum, step) => sum + stepWork(program, step, elementCount(step.dims)), 0);
+
+/** What elements of a step take, in elements of a step that computes each from as many. */
+export function stepWork(program: Program, { opcode, a, b }: Step, elements: number): number {
+  if (opcode === "dot") return elements * (1 + lastDim(operandDims(program, b)) / PRODUCTS_AN_ELEMENT);
+  return opcode === "reduce" ? elements * lastDim(operandDims(program, a)) : elements;
 }

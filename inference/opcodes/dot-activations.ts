@@ -1,7 +1,7 @@
 import { BYTE_TYPES, MAX_ACTIVATIONS_LENGTH, type StepCheck } from "../program/check.ts";
 import { lastDim, rowCount, type Step, type TensorType } from "../program/form.ts";
 import type { Kernel, PreparedOperand, Read, RowPart } from "./opcode.ts";
-import type { ProductsOf } from "./products.ts";
+import { MOST_TOGETHER, type ProductsOf } from "./products.ts";
 import { rowsOf } from "./row-parts.ts";
 
 /** DOT activations: rows of a times rows of b, both computed; k rows of a share one matrix of N rows of b. Sums of at
@@ -20,21 +20,29 @@ export function prepareActivations(
   const [aZero, bZero] = [zeroOf(aType), zeroOf(bType)];
   const [n, k] = [lastDim(step.dims), lastDim(dims)];
   const rows = rowCount(step.dims);
-  const products = productsOf({ bytes: new Uint8Array(n * k), groups: 1, rows: n, k });
+  const together = Math.min(MOST_TOGETHER, step.k);
+  const weights = { bytes: new Uint8Array(n * k), groups: 1, rows: n, k };
+  const products = productsOf({ ...weights, activations: "bytes", together });
+  const { sums, width } = products;
   /** Of each row of the matrix: what the zero of a's stored bytes adds to its sums. */
   const offsets = new Int32Array(n);
   return (out, left, right) => {
-    for (let row = 0; row < rows; row++) {
-      if (row % step.k === 0) {
+    for (let row = 0, count = 0; row < rows; row += count) {
+      const inMatrix = row % step.k;
+      if (inMatrix === 0) {
         const first = (row / step.k) * n * k;
         const matrix = (right as Uint8Array).subarray(first, first + n * k);
         products.load(matrix);
         if (aZero !== 0) sumRows(offsets, matrix, k, aZero);
       }
-      const total = products.compute(left as Uint8Array, row * k, 0);
-      const { sums } = products;
-      const common = k * aZero * bZero - bZero * total;
-      for (let i = 0; i < n; i++) out[row * n + i] = (sums[i] as number) + common - (offsets[i] as number);
+      count = Math.min(together, step.k - inMatrix);
+      products.compute({ bytes: left as Uint8Array, first: row * k, stride: k, count }, 0);
+      for (let i = 0; i < count; i++) {
+        const from = i * width;
+        const common = k * aZero * bZero - bZero * (sums[from + n] as number);
+        for (let j = 0; j < n; j++)
+          out[(row + i) * n + j] = (sums[from + j] as number) + common - (offsets[j] as number);
+      }
     }
   };
 }

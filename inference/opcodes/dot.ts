@@ -13,8 +13,7 @@ import {
 import { unpackDot } from "../program/weights.ts";
 import { activationPart, activationReads, activationRules, prepareActivations } from "./dot-activations.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
-import { planesProducts } from "./planes.ts";
-import { fastestProducts, type ProductsOf } from "./products.ts";
+import { fastestProducts, MOST_TOGETHER, type ProductsOf } from "./products.ts";
 import { Requantizer } from "./requantizer.ts";
 import { rowsOf } from "./row-parts.ts";
 import { simdProducts } from "./simd-products.ts";
@@ -38,20 +37,30 @@ export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
     const groups = step.k;
     const perGroup = n / groups;
     const finish = finisher(step, channels);
-    const ofRow = productsOf({ bytes: weights, groups, rows: perGroup, k });
-    const products = isPlanesDot(step) ? planesProducts(ofRow, { rows: perGroup, k }) : ofRow;
-    const length = isPlanesDot(step) ? 2 * k : k;
+    const isPlanes = isPlanesDot(step);
+    const length = isPlanes ? 2 * k : k;
+    const together = Math.min(MOST_TOGETHER, rows);
+    const activations = isPlanes ? "numbers" : "bytes";
+    const products = productsOf({ bytes: weights, groups, rows: perGroup, k, activations, together });
+    const { sums, width } = products;
     const { bias, weightOffset } = channels;
     return (out, a) => {
-      for (let group = 0; group < groups * rows; group++) {
-        const total = products.compute(a as Uint8Array, group * length, group % groups);
-        const { sums } = products;
-        const first = (group % groups) * perGroup;
-        for (let i = 0; i < perGroup; i++) {
-          const offset = Math.imul(weightOffset[first + i] as number, total);
-          sums[i] = (sums[i] as number) - offset + (bias[first + i] as number);
+      for (let row = 0; row < rows; row += together) {
+        const count = Math.min(together, rows - row);
+        for (let group = 0; group < groups; group++) {
+          const at = { first: (row * groups + group) * length, stride: groups * length };
+          products.compute({ bytes: a as Uint8Array, ...at, count }, group);
+          const channel = group * perGroup;
+          for (let i = 0; i < count; i++) {
+            const from = i * width;
+            const total = sums[from + perGroup] as number;
+            for (let n = 0; n < perGroup; n++) {
+              const offset = Math.imul(weightOffset[channel + n] as number, total);
+              sums[from + n] = (sums[from + n] as number) - offset + (bias[channel + n] as number);
+            }
+            finish(out, ((row + i) * groups + group) * perGroup, sums, from, channel, perGroup);
+          }
         }
-        finish(out, group * perGroup, sums, first, perGroup);
       }
     };
   },
@@ -68,23 +77,30 @@ export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
   },
 });
 
-/** Writes accumulators of `count` channels from `first` on into the output at `to`. */
-type Finish = (out: TensorData, to: number, accs: Int32Array, first: number, count: number) => void;
+/** Writes accumulators from `from` on, of `count` channels from `first` on, into the output at `to`. */
+type Finish = (
+  out: TensorData,
+  to: number,
+  accs: Int32Array,
+  from: number,
+  first: number,
+  count: number,
+) => void;
 
 function finisher({ variant }: Step, channels: Requantizer): Finish {
   switch (DOT_VARIANTS[variant] as Exclude<Variant<"dot">, "activations">) {
     case "s32":
     case "planes":
-      return (out, to, accs, _first, count) => {
-        for (let i = 0; i < count; i++) out[to + i] = accs[i] as number;
+      return (out, to, accs, from, _first, count) => {
+        for (let i = 0; i < count; i++) out[to + i] = accs[from + i] as number;
       };
     case "integer":
-      return (out, to, accs, first, count) => {
-        for (let i = 0; i < count; i++) out[to + i] = channels.integer(accs[i] as number, first + i);
+      return (out, to, accs, from, first, count) => {
+        for (let i = 0; i < count; i++) out[to + i] = channels.integer(accs[from + i] as number, first + i);
       };
     case "binary32":
-      return (out, to, accs, first, count) => {
-        for (let i = 0; i < count; i++) out[to + i] = channels.binary32(accs[i] as number, first + i);
+      return (out, to, accs, from, first, count) => {
+        for (let i = 0; i < count; i++) out[to + i] = channels.binary32(accs[from + i] as number, first + i);
       };
   }
 }

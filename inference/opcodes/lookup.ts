@@ -99,6 +99,9 @@ function sum(ids: PreparedOperand, { dims, words }: PreparedOperand): Kernel {
   };
 }
 
+/** Elements from which a copy of the engine's is faster than a loop. */
+const LONG_ROW = 128;
+
 function pick(step: Step, { dims, constant }: PreparedOperand): Kernel {
   const [v, d] = dims as [number, number];
   const wide = elementBytes(step.type) === 4;
@@ -109,7 +112,9 @@ function pick(step: Step, { dims, constant }: PreparedOperand): Kernel {
     const target = wide ? bitsOf(out) : out;
     for (let row = 0; row < rows; row++) {
       const from = clamp(ids[row] as number, v - 1) * d;
-      target.set(table.subarray(from, from + d), row * d);
+      const to = row * d;
+      if (d >= LONG_ROW) target.set(table.subarray(from, from + d), to);
+      else for (let i = 0; i < d; i++) target[to + i] = table[from + i] as number;
     }
   };
 }

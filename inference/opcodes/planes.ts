@@ -2,7 +2,6 @@ import type { StepCheck } from "../program/check.ts";
 import { lastDim, rowCount, type Step } from "../program/form.ts";
 import { readWord } from "./broadcast.ts";
 import type { OperandSource, Read } from "./opcode.ts";
-import type { Products, WeightRows } from "./products.ts";
 import type { Requantizer } from "./requantizer.ts";
 
 /** RESCALE planes: s32 to numbers u of 16 bits, a row of which is its high bytes `⌊u / 256⌋` and behind them its low bytes
@@ -16,23 +15,6 @@ export const numberOf = (rescaled: number): number => Math.max(0, Math.min(MOST_
 
 /** Elements of a row of operand a. */
 export const planeLength = ({ dims }: Pick<Step, "dims">): number => lastDim(dims) / 2;
-
-/** Products of rows of numbers of 16 bits, which are planes of bytes: those of the high bytes 256 times, and of the low
- *  ones, modulo 2^32. @param bytes products of rows of k bytes */
-export function planesProducts(bytes: Products, { rows, k }: Pick<WeightRows, "rows" | "k">): Products {
-  const sums = new Int32Array(rows);
-  return {
-    sums,
-    load: (others) => bytes.load(others),
-    compute(a, at, group) {
-      const high = bytes.compute(a, at, group);
-      for (let i = 0; i < rows; i++) sums[i] = (bytes.sums[i] as number) << 8;
-      const low = bytes.compute(a, at + k, group);
-      for (let i = 0; i < rows; i++) sums[i] = (sums[i] as number) + (bytes.sums[i] as number);
-      return 256 * high + low;
-    },
-  };
-}
 
 export function preparePlanes(
   step: Step,

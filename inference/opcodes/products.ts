@@ -1,35 +1,66 @@
-/** Sums of products of one activation row with the weight rows of a group: what a DOT step spends its time on. */
-export interface Products {
-  /** `Σ a·w` for each weight row of the group computed last. */
-  readonly sums: Int32Array;
-  /** Other rows of the same number and length in place of the first ones. */
-  load(bytes: Uint8Array): void;
-  /** Fills `sums`.
-   *  @param at first byte of the activation row @returns Σ a */
-  compute(a: Uint8Array, at: number, group: number): number;
+/** Activation rows that are multiplied in one call. */
+export interface ActivationRows {
+  readonly bytes: Uint8Array;
+  /** first byte of the first row */
+  readonly first: number;
+  /** bytes from one row's first byte to the next one's */
+  readonly stride: number;
+  readonly count: number;
 }
 
-/** Weight rows of a DOT step: `groups` times `rows` of `k` stored bytes each, k ≤ 1,024, row-major. Sums stay below
- *  1,024 · 255² < 2^31, whatever the bytes: no order of additions gives another result. */
+/** Sums of products of activation rows with the weight rows of a group: what a DOT step spends its time on. */
+export interface Products {
+  /** For each activation row of the call `width` numbers: `Σ a·w` for each weight row of the group, then Σ a. All are
+   *  modulo 2^32. */
+  readonly sums: Int32Array;
+  readonly width: number;
+  /** Other weight rows of the same number and length in place of the first ones. */
+  load(bytes: Uint8Array): void;
+  /** Fills `sums`. @param activations at most `together` of them */
+  compute(activations: ActivationRows, group: number): void;
+}
+
+/** Weight rows of a DOT step: `groups` times `rows` of `k` stored bytes each, k ≤ 1,024, row-major. Sums of products of
+ *  bytes stay below 1,024 · 255² < 2^31, whatever the bytes: no order of additions gives another result. */
 export interface WeightRows {
   readonly bytes: Uint8Array;
   readonly groups: number;
   readonly rows: number;
   readonly k: number;
+  /** An activation row is k bytes, or k numbers u of 16 bits: their high bytes, and behind them their low ones. */
+  readonly activations: "bytes" | "numbers";
+  /** most activation rows of a call */
+  readonly together: number;
 }
 
 export type ProductsOf = (weights: WeightRows) => Products;
 
-/** Products in plain JavaScript. */
-export const plainProducts: ProductsOf = ({ bytes, rows, k }) => {
-  const sums = new Int32Array(rows);
+/** Activation rows that share a weight row while it is in the processor's cache. */
+export const MOST_TOGETHER = 16;
+
+/** Products in plain JavaScript: the definition. Those of numbers are 256 times the ones of high bytes, and those of low
+ *  ones. */
+export const plainProducts: ProductsOf = ({ bytes, rows, k, activations, together }) => {
+  const width = rows + 1;
+  const sums = new Int32Array(together * width);
+  const low = new Int32Array(width);
   let weights = bytes;
   return {
     sums,
+    width,
     load: (others) => {
       weights = others;
     },
-    compute: (a, at, group) => accumulate(sums, a, at, weights, group * rows * k, k),
+    compute({ bytes: a, first, stride, count }, group) {
+      for (let row = 0; row < count; row++) {
+        const own = sums.subarray(row * width, (row + 1) * width);
+        const at = first + row * stride;
+        accumulate(own, a, at, weights, group * rows * k, k);
+        if (activations === "bytes") continue;
+        accumulate(low, a, at + k, weights, group * rows * k, k);
+        for (let i = 0; i < width; i++) own[i] = ((own[i] as number) << 8) + (low[i] as number);
+      }
+    },
   };
 };
 
@@ -49,6 +80,7 @@ export function fastestProducts(vectors: ProductsOf | undefined): ProductsOf {
   };
 }
 
+/** Σ a·w of a row of bytes with each weight row, and Σ a. */
 function accumulate(
   sums: Int32Array,
   a: Uint8Array,
@@ -56,8 +88,8 @@ function accumulate(
   w: Uint8Array,
   wAt: number,
   k: number,
-): number {
-  const rows = sums.length;
+): void {
+  const rows = sums.length - 1;
   let total = 0;
   for (let i = 0; i < k; i++) total += a[aAt + i] as number;
   let row = 0;
@@ -89,5 +121,5 @@ function accumulate(
     for (let i = 0; i < k; i++) s = (s + (a[aAt + i] as number) * (w[w0 + i] as number)) | 0;
     sums[row] = s;
   }
-  return total;
+  sums[rows] = total;
 }

@@ -35,6 +35,24 @@ export function spread(range: Range, dims: readonly number[], n: number): Range 
   return { ...result, tiny: range.tiny };
 }
 
+/** What `f` makes of bounds of accumulators, whose channels take turns. Rows are often alike: what is as a row before is
+ *  not computed again. */
+export function eachByChannel(
+  bounds: Float64Array,
+  channels: readonly ChannelParameters[],
+  f: (bound: number, channel: ChannelParameters) => number,
+): Float64Array {
+  const period = channels.length;
+  const result = new Float64Array(bounds.length);
+  for (let i = 0; i < bounds.length; i++) {
+    const isAsBefore = i >= period && bounds[i] === bounds[i - period];
+    result[i] = isAsBefore
+      ? (result[i - period] as number)
+      : f(bounds[i] as number, channels[i % period] as ChannelParameters);
+  }
+  return result;
+}
+
 /** Bytes of accumulators: both forms are monotone in the accumulator. */
 export function requantizedRange(
   ctx: StepRanges,
@@ -44,19 +62,17 @@ export function requantizedRange(
 ): Range {
   const { step } = ctx;
   const form = DOT_VARIANTS[step.variant] === "integer" ? "integer" : "binary32";
-  const per = channels.length === 1 || isUniform(range) ? channels.length : n;
-  const length = isUniform(range) ? channels.length : range.low.length;
-  const low = new Float64Array(length);
-  const high = new Float64Array(length);
   const offset = step.type === "s8" ? 128 : 0;
-  for (let i = 0; i < length; i++) {
-    const at = isUniform(range) ? 0 : i;
-    const channel = channels[channels.length === 1 ? 0 : i % per] as ChannelParameters;
-    const acc = [range.low[at] as number, range.high[at] as number] as const;
-    checkForm(ctx, channel, acc, form);
-    low[i] = requantizedByte(acc[0], channel, form) - offset;
-    high[i] = requantizedByte(acc[1], channel, form) - offset;
-  }
+  const bytes = (bounds: Float64Array): Float64Array =>
+    eachByChannel(
+      isUniform(range) ? new Float64Array(channels.length).fill(bounds[0] as number) : bounds,
+      channels,
+      (acc, channel) => {
+        checkForm(ctx, channel, [acc, acc], form);
+        return requantizedByte(acc, channel, form) - offset;
+      },
+    );
+  const [low, high] = [bytes(range.low), bytes(range.high)];
   return spread({ low, high, tiny: 1 }, step.dims, channels.length === 1 ? 1 : n);
 }
 

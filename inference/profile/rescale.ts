@@ -2,7 +2,7 @@ import { shiftedSum } from "../opcodes/requantizer.ts";
 import { isPlanes, isRatio, lastDim } from "../program/form.ts";
 import type { ChannelParameters } from "../program/weights.ts";
 import { type ElementReads, sameElement } from "./causality/reads.ts";
-import { channelSums, checkForm, SMALLER, spread } from "./channels.ts";
+import { channelSums, checkForm, eachByChannel, SMALLER, spread } from "./channels.ts";
 import type { StepRanges } from "./context.ts";
 import { planesRange, planesReads } from "./planes.ts";
 import type { Range } from "./range.ts";
@@ -12,12 +12,12 @@ import { ratioRange, ratioReads } from "./ratio.ts";
 export function rescaleRange(ctx: StepRanges): Range {
   if (isRatio(ctx.step)) return ratioRange(ctx);
   const { sums, channels } = channelSums(ctx);
-  const apply = (acc: number, i: number): number => {
-    const channel = channels[channels.length === 1 ? 0 : i % channels.length] as ChannelParameters;
+  const apply = (acc: number, channel: ChannelParameters): number => {
     checkForm(ctx, channel, [acc, acc], "integer");
     return Number(shiftedSum(acc, channel));
   };
-  const rescaled = { low: sums.low.map(apply), high: sums.high.map(apply), tiny: 1 };
+  const [low, high] = [eachByChannel(sums.low, channels, apply), eachByChannel(sums.high, channels, apply)];
+  const rescaled = { low, high, tiny: 1 };
   const { dims } = ctx.operand("a");
   const result = ctx.within(
     spread(rescaled, dims, lastDim(dims)),

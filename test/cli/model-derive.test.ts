@@ -1,5 +1,5 @@
 /** `assay model derive`, and what the other model commands do with its folder. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
@@ -92,6 +92,23 @@ describe("assay model derive", () => {
     const other = join(root, "other.gguf");
     writeFileSync(other, smallLlama(createRng(6), { layers: 1 }).bytes);
     expect(await errorOf("verify", out, "--from", other)).toMatchObject({ code: "WEIGHTS_WRONG" });
+  });
+
+  it("error: without the file of weights too, a manifest with other tensors than the recipe's", async () => {
+    const changed = join(root, "changed");
+    cpSync(out, changed, { recursive: true });
+    const manifest = JSON.parse(readFileSync(join(out, "manifest.json"), "utf8")) as Manifest;
+    const [prompt] = manifest.assay.inputs;
+    const assaySection = { ...manifest.assay, inputs: [{ ...prompt, dims: [5] }] };
+    writeFileSync(join(changed, "manifest.json"), JSON.stringify({ ...manifest, assay: assaySection }));
+    expect((await errorOf("verify", changed)).shortMessage).toMatch(/ failed: tensors\.$/);
+  });
+
+  it("error: a file of weights for a model that was imported", async () => {
+    expect(await errorOf("verify", "sentiment", "--from", source.weights)).toMatchObject({
+      code: "ARGUMENT_INVALID",
+      shortMessage: expect.stringContaining("model.onnx is the source of this one"),
+    });
   });
 
   it("behavior: run gives the answer, and inspect every step with its proof", async () => {

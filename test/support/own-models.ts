@@ -11,7 +11,7 @@ export const ownFolder = (system: System, name: string): string => join(system.f
 
 /** `assay model register` */
 export async function registerModel(system: System, folder: string): Promise<LoadedModel> {
-  await model(system, ["register", folder]);
+  await ownModel(system, ["register", folder]);
   return loadModelFolder(folder);
 }
 
@@ -26,12 +26,13 @@ export async function importModel(
   mkdirSync(source);
   const file = join(source, `${name}.onnx`);
   writeFileSync(file, onnx);
-  await model(system, ["import", file, ...flags, "--out", folder]);
-  await model(system, ["verify", folder]);
+  await ownModel(system, ["import", file, ...flags, "--out", folder]);
+  await ownModel(system, ["verify", folder]);
   return registerModel(system, folder);
 }
 
-async function model(system: System, args: readonly string[]): Promise<void> {
+/** `assay model …` with the key of the requester. */
+export async function ownModel(system: System, args: readonly string[]): Promise<void> {
   const env = {
     ASSAY_RPC_URL: system.rpcUrl,
     ASSAY_DEPLOYMENT: join(system.folder, "deployment.json"),

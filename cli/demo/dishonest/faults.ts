@@ -1,5 +1,6 @@
 /** Dishonest runs for tests and demonstrations: what a cheat would commit to and claim. */
 
+import { equalBytes } from "../../../base/bytes.ts";
 import { BaseError, type ErrorDetails } from "../../../base/errors.ts";
 import { encodeOutput } from "../../../inference/codecs/output.ts";
 import type { Commitment } from "../../../inference/commit/commitments.ts";
@@ -194,8 +195,13 @@ function consistent(
     recomputed(prepared, tensors, step, change((tensors[step] as Tensor).data));
   let tensors = falsified(honest);
   if (!readsClaimed(prepared.program)) return tensors;
-  for (let pass = 0; pass < mostPasses(prepared.program); pass++)
-    tensors = falsified(run(encode(prepared, tensors)));
+  let claimed = encode(prepared, honest);
+  for (let pass = 0; pass < mostPasses(prepared.program); pass++) {
+    const next = encode(prepared, tensors);
+    if (equalBytes(next, claimed)) break;
+    claimed = next;
+    tensors = falsified(run(claimed));
+  }
   return tensors;
 }
 
@@ -226,7 +232,7 @@ function wrongElement(subject: Subject, step: number): Tensor[] | undefined {
         wrong[at] = value;
         return wrong;
       });
-      if (!Buffer.from(encode(prepared, tensors)).equals(right)) return tensors;
+      if (!equalBytes(encode(prepared, tensors), right)) return tensors;
     }
   }
   return undefined;
@@ -246,7 +252,7 @@ function anyWrongElement(subject: Subject): Tensor[] {
 function wrongInput(subject: Subject, step: number): Tensor[] | undefined {
   const { prepared, honest } = subject;
   const tensors = consistent(subject, step, (data) => data.slice().reverse());
-  const changed = !Buffer.from(encode(prepared, tensors)).equals(encode(prepared, honest));
+  const changed = !equalBytes(encode(prepared, tensors), encode(prepared, honest));
   return changed ? tensors : wrongElement(subject, step);
 }
 

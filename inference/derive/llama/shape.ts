@@ -1,7 +1,7 @@
 /** Sizes of a model of the Llama family, and its tensors by their names in a GGUF file. */
 import { fail } from "../../onnx/fail.ts";
 import { MAX_DOT_LENGTH } from "../../program/check.ts";
-import type { Gguf, GgufTensor } from "../gguf.ts";
+import { type Gguf, type GgufTensor, told } from "../gguf.ts";
 
 export interface LlamaShape {
   readonly layers: number;
@@ -132,6 +132,6 @@ export function tensorOf({ tensors }: Gguf, name: string): GgufTensor {
 const wrong = (what: string) =>
   fail(
     "GGUF_INVALID",
-    `No model can be derived from the GGUF file: ${what}.`,
+    `No model can be derived from the GGUF file: ${told(what)}.`,
     "Take the file that the scales were measured on.",
   );

@@ -27,6 +27,10 @@ const head = (tensors: number | bigint, entries: number | bigint, ...rest: reado
 const info = (name: string, dims: readonly (number | bigint)[], format: number, offset: number | bigint) =>
   concatBytes(text(name), u32(dims.length), ...dims.map(u64), u32(format), u64(offset));
 
+/** An entry: false, that often. */
+const list = (key: string, length: number) =>
+  concatBytes(text(key), u32(9), u32(7), u64(length), new Uint8Array(length));
+
 /** What the reader says, without what is the same in all it says. */
 function refusal(bytes: Uint8Array): string {
   try {
@@ -108,6 +112,16 @@ describe("readGguf", () => {
     ],
     ["an unknown type", head(0, 1, text("k"), u32(13), ZERO), "its entry k has the type 13, "],
     [
+      "a name of 2^20 characters",
+      head(1, 0, info("n".repeat(2 ** 20), [], 0, 0)),
+      `tensor ${"n".repeat(293)}….`,
+    ],
+    [
+      "a name that a terminal obeys",
+      head(1, 0, info("\u001b[31m\n\u202e", [], 0, 0)),
+      "tensor ?[31m?? has 0 dims.",
+    ],
+    [
       "an unknown type in a list",
       head(0, 1, text("k"), u32(9), u32(99), u64(1), ZERO),
       "its entry k has the type 99, ",
@@ -162,6 +176,11 @@ describe("readGguf", () => {
     expect(refusal(bytes).startsWith(expected), refusal(bytes)).toBe(true);
     // Nothing is taken for what a count says is there; the limit leaves room for a machine that does much else.
     expect(performance.now() - began).toBeLessThan(2_000);
+  });
+
+  it("error: lists of more than 2^21 elements together", () => {
+    const lists = ["k", "l", "m"].map((key) => list(key, 2 ** 20));
+    expect(refusal(head(0, 3, ...lists))).toBe("its lists have more than 2097152 elements up to m.");
   });
 
   it.each<[string, Entry]>([

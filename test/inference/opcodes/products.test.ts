@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  type ActivationRows,
   fastestProducts,
   type Products,
   type ProductsOf,
@@ -17,6 +18,9 @@ const cases = fc.record({
   groups: fc.integer({ min: 1, max: 4 }),
   rows: fc.integer({ min: 1, max: 21 }),
   k: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 992 })),
+  activations: fc.constantFrom("bytes" as const, "numbers" as const),
+  together: fc.integer({ min: 1, max: 7 }),
+  /** bytes in front of the first activation row, and between two */
   at: fc.integer({ min: 0, max: 9 }),
   seed: fc.nat(),
 });
@@ -26,19 +30,38 @@ function content(seed: number, count: number): Uint8Array {
   return Uint8Array.from({ length: count }, () => (rng.chance(0.5) ? rng.pick([0, 255]) : rng.int(0, 255)));
 }
 
-/** Σ a·w of each weight row of a group, and Σ a, as the definition says it. */
-function defined({ bytes, rows, k }: WeightRows, a: Uint8Array, group: number): number[] {
-  const row = (weights: (i: number) => number): number =>
-    a.reduce((sum, activation, i) => sum + activation * weights(i), 0);
-  const sums = Array.from({ length: rows }, (_, r) =>
-    row((i) => bytes[(group * rows + r) * k + i] as number),
-  );
-  return [...sums, row(() => 1)];
+const lengthOf = ({ activations, k }: WeightRows): number => (activations === "numbers" ? 2 * k : k);
+
+/** For each activation row: Σ a·w of each weight row of a group, and Σ a, as the definition says it. */
+function defined(weights: WeightRows, { bytes: a, first, stride, count }: ActivationRows, group: number) {
+  const { bytes, rows, k, activations } = weights;
+  return Array.from({ length: count }, (_, n) => {
+    const at = first + n * stride;
+    const activation = (i: number): number =>
+      activations === "bytes"
+        ? (a[at + i] as number)
+        : 256 * (a[at + i] as number) + (a[at + k + i] as number);
+    const row = (weight: (i: number) => number): number =>
+      Number(
+        BigInt.asIntN(
+          32,
+          Array.from({ length: k }, (_, i) => i).reduce(
+            (sum, i) => sum + BigInt(activation(i) * weight(i)),
+            0n,
+          ),
+        ),
+      );
+    const sums = Array.from({ length: rows }, (_, r) =>
+      row((i) => bytes[(group * rows + r) * k + i] as number),
+    );
+    return [...sums, row(() => 1)];
+  });
 }
 
-const computed = (products: Products, { rows }: WeightRows, a: Uint8Array, at: number, group: number) => {
-  const total = products.compute(a, at, group);
-  return [...products.sums.subarray(0, rows), total];
+const computed = (products: Products, { rows }: WeightRows, a: ActivationRows, group: number) => {
+  products.compute(a, group);
+  const { sums, width } = products;
+  return Array.from({ length: a.count }, (_, i) => [...sums.subarray(i * width, i * width + rows + 1)]);
 };
 
 describe.each([
@@ -47,32 +70,60 @@ describe.each([
 ])("products, %s", (_name, productsOf) => {
   it("behavior: the sums of the definition, whatever was computed before", () => {
     fc.assert(
-      fc.property(cases, ({ groups, rows, k, at, seed }) => {
-        const weights = { bytes: content(seed, groups * rows * k), groups, rows, k };
+      fc.property(cases, ({ at, seed, ...shape }) => {
+        const { groups, rows, k, together } = shape;
+        const weights = { ...shape, bytes: content(seed, groups * rows * k) };
         const products = productsOf(weights);
+        const rng = createRng(seed);
         for (let group = 0; group < groups; group++) {
-          const a = content(seed + group + 1, at + k + 3);
-          expect(computed(products, weights, a, at, group)).toEqual(
-            defined(weights, a.subarray(at, at + k), group),
-          );
+          const stride = lengthOf(weights) + at;
+          const bytes = content(seed + group + 1, at + together * stride + 3);
+          const a = { bytes, first: at, stride, count: rng.int(1, together) };
+          expect(computed(products, weights, a, group)).toEqual(defined(weights, a, group));
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 80 },
     );
   });
 
-  it("behavior: the largest sums do not saturate", () => {
-    const [rows, k] = [5, 992];
-    const weights = { bytes: new Uint8Array(rows * k).fill(255), groups: 1, rows, k };
-    const a = new Uint8Array(k).fill(255);
-    const largest = k * 255 * 255;
-    expect(computed(productsOf(weights), weights, a, 0, 0)).toEqual([...Array(rows).fill(largest), k * 255]);
+  it("behavior: other weight rows in place of the first ones", () => {
+    for (const activations of ["bytes", "numbers"] as const) {
+      const shape = { groups: 2, rows: 5, k: 19, activations, together: 2 };
+      const [weights, others] = [1, 2].map((seed) => ({ ...shape, bytes: content(seed, 2 * 5 * 19) })) as [
+        WeightRows,
+        WeightRows,
+      ];
+      const products = productsOf(weights);
+      const stride = lengthOf(weights);
+      const a = { bytes: content(3, 2 * stride), first: 0, stride, count: 2 };
+      products.load(others.bytes);
+      for (const group of [0, 1])
+        expect(computed(products, others, a, group)).toEqual(defined(others, a, group));
+    }
+  });
+
+  it("behavior: the largest sums of bytes do not saturate, and those of numbers are modulo 2^32", () => {
+    for (const activations of ["bytes", "numbers"] as const) {
+      for (const [byte, weight] of [
+        [255, 255],
+        [0, 255],
+        [255, 0],
+      ] as const) {
+        const [rows, k] = [5, 992];
+        const bytes = new Uint8Array(rows * k).fill(weight);
+        const weights = { bytes, groups: 1, rows, k, activations, together: 1 };
+        const stride = lengthOf(weights);
+        const a = { bytes: new Uint8Array(stride).fill(byte), first: 0, stride, count: 1 };
+        expect(computed(productsOf(weights), weights, a, 0)).toEqual(defined(weights, a, 0));
+      }
+    }
   });
 });
 
 describe("fastestProducts", () => {
-  const weights = { bytes: content(1, 8 * 32), groups: 1, rows: 8, k: 32 };
-  const a = content(2, 32);
+  const shape = { groups: 1, activations: "bytes", together: 1 } as const;
+  const weights = { ...shape, bytes: content(1, 8 * 32), rows: 8, k: 32 };
+  const a = { bytes: content(2, 32), first: 0, stride: 32, count: 1 };
   const expected = defined(weights, a, 0);
 
   it("default: vectors, where the row is long enough for them", () => {
@@ -82,8 +133,8 @@ describe("fastestProducts", () => {
       return vectors(rows);
     };
     const products = fastestProducts(noticed);
-    expect(computed(products(weights), weights, a, 0, 0)).toEqual(expected);
-    products({ bytes: content(3, 9), groups: 1, rows: 1, k: 9 });
+    expect(computed(products(weights), weights, a, 0)).toEqual(expected);
+    products({ ...shape, bytes: content(3, 9), rows: 1, k: 9 });
     expect(used).toEqual([32]);
   });
 
@@ -92,7 +143,7 @@ describe("fastestProducts", () => {
       throw new RangeError("WebAssembly.Instance(): Out of memory");
     };
     for (const missing of [undefined, noMemory]) {
-      expect(computed(fastestProducts(missing)(weights), weights, a, 0, 0)).toEqual(expected);
+      expect(computed(fastestProducts(missing)(weights), weights, a, 0)).toEqual(expected);
     }
   });
 
