@@ -11,11 +11,11 @@ import { deriveLlama } from "../inference/derive/llama/derive.ts";
 import { largest, MOST } from "../inference/derive/llama/emit.ts";
 import { readScales } from "../inference/derive/llama/scales.ts";
 import { llamaShape, tensorOf } from "../inference/derive/llama/shape.ts";
-import { ID_OFFSET } from "../inference/derive/llama/text.ts";
 import { quantizedRows } from "../inference/derive/quantized-rows.ts";
 import { prepare } from "../inference/executor/prepare.ts";
 import { variantName } from "../inference/program/codes.ts";
 import { elementCount, lastDim, type Step } from "../inference/program/form.ts";
+import { ID_OFFSET } from "../inference/text/ids.ts";
 import { SELECTOR } from "./chain.ts";
 
 const [gguf = "", idsFile = "", out = ""] = process.argv.slice(2);

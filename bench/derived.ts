@@ -2,12 +2,12 @@
 import { readFileSync } from "node:fs";
 import { readGguf } from "../inference/derive/gguf.ts";
 import { deriveLlama } from "../inference/derive/llama/derive.ts";
-import { ID_OFFSET, NO_ID } from "../inference/derive/llama/text.ts";
 import { findByRows, onePass } from "../inference/executor/find-output.ts";
 import { prepare } from "../inference/executor/prepare.ts";
 import type { RowPlan } from "../inference/executor/rows/plan.ts";
 import { proveProfile } from "../inference/profile/prove.ts";
 import { elementBytes, elementCount } from "../inference/program/form.ts";
+import { ID_OFFSET, NO_ID } from "../inference/text/ids.ts";
 import { SELECTOR } from "./chain.ts";
 import { type Figure, grouped, type Measured, megabytes, type Part } from "./report.ts";
 

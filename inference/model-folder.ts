@@ -35,6 +35,7 @@ import type { ProofManifest } from "./manifest/proof-model.ts";
 import { type ProfileReport, proveProfile } from "./profile/prove.ts";
 import type { Model } from "./program/form.ts";
 import { readProgram } from "./program/validate.ts";
+import { TOKENIZER_FILES, type TokenizerFiles } from "./text/tokenizer-file.ts";
 
 export interface LoadedModel {
   readonly directory: string;
@@ -50,6 +51,8 @@ export interface LoadedModel {
   readonly source: { readonly name: SourceFile; readonly content: Uint8Array };
   /** The key behind vkHash, of a model with the lane PROOF. */
   readonly verificationKey: Uint8Array | undefined;
+  /** A language model's text, which the program does not hang on. */
+  readonly tokenizer: TokenizerFiles | undefined;
 }
 
 const MAX_MANIFEST_BYTES = 1 << 20;
@@ -85,6 +88,7 @@ export function loadModelFolder(directory: string): LoadedModel {
   mustEqual("codec.inputSize", assay.codec.inputSize, program.inputSize);
   mustEqual("modelId", assay.modelId, id);
   const verificationKey = readKey(directory, manifest);
+  const tokenizer = readTokenizer(directory, manifest);
   const profile = proveProfile(model);
   return {
     directory,
@@ -97,6 +101,7 @@ export function loadModelFolder(directory: string): LoadedModel {
     profile,
     source: { name: source, content },
     verificationKey,
+    tokenizer,
   };
 }
 
@@ -106,6 +111,17 @@ function readKey(directory: string, { assay }: Manifest): Uint8Array | undefined
   const key = readChecked(directory, KEY_FILE, entry);
   mustEqual("vkHash", assay.vkHash, toHex(keccak256(key)));
   return key;
+}
+
+/** Both files of it, or neither. */
+function readTokenizer(directory: string, { assay: { files } }: Manifest): TokenizerFiles | undefined {
+  const present = TOKENIZER_FILES.flatMap((name) => {
+    const entry = files[name];
+    return entry === undefined ? [] : [[name, readChecked(directory, name, entry)] as const];
+  });
+  if (present.length === 0) return undefined;
+  mustEqual("the number of the tokenizer's files", present.length, TOKENIZER_FILES.length);
+  return Object.fromEntries(present) as unknown as TokenizerFiles;
 }
 
 function folderError(shortMessage: string, cause?: unknown): BaseError {

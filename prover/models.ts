@@ -10,6 +10,7 @@ import { checkFunction } from "../inference/manifest/model-files.ts";
 import type { ProofManifest } from "../inference/manifest/proof-model.ts";
 import type { LoadedModel } from "../inference/model-folder.ts";
 import { demandDepth } from "../inference/program/shape.ts";
+import { ModelText, textLengths } from "../inference/text/model-text.ts";
 import type { StateReader } from "../protocol/chain/reads.ts";
 import { LANE, type ModelId } from "../protocol/rules/types.ts";
 import type { ProofModel } from "./proof/ezkl/folder.ts";
@@ -37,6 +38,8 @@ export interface ServedProgram extends Served {
   readonly kind: "program";
   readonly manifest: Manifest;
   readonly prepared: PreparedModel;
+  /** of a language model whose folder has a tokenizer */
+  readonly text: ModelText | undefined;
 }
 
 /** A model without a program: only a proof says what it computes. */
@@ -53,7 +56,7 @@ export const hasProgram = (model: ServedModel): model is ServedProgram => model.
 export type ServedModels = ReadonlyMap<ModelId, ServedModel>;
 
 /** Prepares loaded folders.
- *  @throws BaseError MODEL_TWICE when two folders hold the same model */
+ *  @throws BaseError MODEL_TWICE when two folders hold the same model; TOKENIZER_INVALID */
 export function serveModels(folders: readonly LoadedModel[]): Map<ModelId, ServedProgram>;
 export function serveModels(folders: readonly (LoadedModel | ProofModel)[]): Map<ModelId, ServedModel>;
 export function serveModels(folders: readonly (LoadedModel | ProofModel)[]): Map<ModelId, ServedModel> {
@@ -75,7 +78,7 @@ export function serveModels(folders: readonly (LoadedModel | ProofModel)[]): Map
 }
 
 function serveProgram(folder: LoadedModel): ServedProgram {
-  const { directory, manifest, model, modelId, selector, laneBits, commitment } = folder;
+  const { directory, manifest, model, modelId, selector, laneBits, commitment, tokenizer } = folder;
   return {
     kind: "program",
     id: modelId as ModelId,
@@ -85,6 +88,7 @@ function serveProgram(folder: LoadedModel): ServedProgram {
     function: checkFunction(model.program, manifest.abi, selector),
     selector,
     prepared: prepare(model, selector),
+    text: tokenizer === undefined ? undefined : new ModelText(tokenizer, textLengths(manifest.assay)),
     lanes: laneBits,
     depth: demandDepth(model.program),
     maxCalldata: commitment.maxCalldata,

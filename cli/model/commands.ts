@@ -1,7 +1,8 @@
-/** `assay model …`: import, derive, run, inspect, verify, eval, compile. */
+/** `assay model …`: import, derive, run, chat, inspect, verify, eval, compile. */
 
 import type { Command } from "commander";
 import type { NamedEngine } from "../../inference/model-values.ts";
+import { addChatCommand } from "./chat.ts";
 import { addCompileCommand } from "./compile.ts";
 import { addDeriveCommand } from "./derive.ts";
 import { addEvalCommand } from "./eval/command.ts";
@@ -25,6 +26,7 @@ export function addModelCommands(
   addImportCommand(model);
   addDeriveCommand(model);
   addRunCommand(model, engines);
+  addChatCommand(model);
   addInspectCommand(model);
   addVerifyCommand(model);
   addEvalCommand(model);

@@ -6,6 +6,7 @@ import { BaseError } from "../../base/errors.ts";
 import { checkedScales } from "../../inference/derive/recipe.ts";
 import { deriveModel } from "../../inference/manifest/derive-model.ts";
 import { saveModelFolder, sha256Bytes } from "../../inference/model-folder.ts";
+import { TOKENIZER_FILES } from "../../inference/text/tokenizer-file.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { printResult, refuseArgument, withJson } from "../output.ts";
 import { companionsIn, readBytes, readJson, readTool } from "./resolve.ts";
@@ -38,14 +39,16 @@ export function addDeriveCommand(parent: Command): void {
       companions: companionsIn(folder),
     };
     const { derived, written } = deriveModel(source, sha256Bytes);
-    const { model } = derived;
+    const { model, text } = derived;
+    const hasText = "files" in text;
     saveModelFolder(flags.out, written.manifest, written.files);
     const weightBytes = model.weights.reduce((sum, weights) => sum + weights.length, 0);
     const steps = model.program.steps.length;
     const { modelId } = written.manifest.assay;
-    printResult(self, { modelId, out: flags.out, steps, weightBytes, ...lengths }, [
+    printResult(self, { modelId, out: flags.out, steps, weightBytes, ...lengths, hasText }, [
       `model ${modelId}`,
       `${steps} steps, ${weightBytes} bytes of weights, prompts of up to ${lengths.prompt} ids, answers of up to ${lengths.answer}`,
+      "without" in text ? `ids alone, no text: ${text.without}` : `text by ${TOKENIZER_FILES.join(" and ")}`,
       `written to ${flags.out}`,
     ]);
   });

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { equalBytes, toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import { derive, readRecipe } from "../../inference/derive/recipe.ts";
+import type { DerivedText } from "../../inference/derive/tokenizer.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import type { ValueEntry } from "../../inference/manifest/assay.ts";
 import { interfaceOf } from "../../inference/manifest/derive-model.ts";
@@ -20,6 +21,7 @@ import {
 import { type ImportedModel, importOnnx, type ModelInterface } from "../../inference/onnx/import.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import { selfTestHash } from "../../inference/self-test.ts";
+import { TOKENIZER_FILES } from "../../inference/text/tokenizer-file.ts";
 import { isProofModelFolder } from "../../prover/proof/ezkl/folder.ts";
 import { ezklOptionsOf, withEzklSettings } from "../ezkl-options.ts";
 import { modelFolder } from "../model-source.ts";
@@ -99,8 +101,27 @@ function derivationChecks(loaded: LoadedModel, from: string | undefined): Check[
     const derivation = { name: "derivation", ok: true, skipped: true, detail } as const;
     return [derivation, tensorsCheck(loaded.manifest, interfaceOf(recipe), "recipe")];
   }
-  const { model } = derive(recipe, readBytes(from), sha256Bytes);
-  return madeChecks(loaded, { model, io: interfaceOf(recipe) }, "derivation", "recipe.json derives");
+  const { model, text } = derive(recipe, readBytes(from), sha256Bytes);
+  const made = madeChecks(loaded, { model, io: interfaceOf(recipe) }, "derivation", "recipe.json derives");
+  return [...made, tokenizerCheck(loaded, text)];
+}
+
+/** Whether the folder's tokenizer is the one of the file of weights. */
+function tokenizerCheck({ tokenizer }: LoadedModel, text: DerivedText): Check {
+  const name = "tokenizer";
+  if ("without" in text) {
+    const detail = tokenizer === undefined ? `none: ${text.without}` : `is there, and ${text.without}`;
+    return { name, ok: tokenizer === undefined, detail };
+  }
+  if (tokenizer === undefined)
+    return {
+      name,
+      ok: false,
+      detail: "is absent, and the file of weights has a tokenizer: derive the model again",
+    };
+  const other = TOKENIZER_FILES.find((file) => !equalBytes(tokenizer[file], text.files[file]));
+  const detail = `the file of weights gives ${other === undefined ? "the same text" : `another ${other}`}`;
+  return { name, ok: other === undefined, detail };
 }
 
 /** @param from of a derived model: its file of weights, to derive it again

@@ -7,6 +7,8 @@ import { readJsonFile } from "../manifest/json-file.ts";
 import { readGguf } from "./gguf.ts";
 import type { Lengths } from "./llama/context.ts";
 import { type DerivedModel, deriveLlama } from "./llama/derive.ts";
+import { llamaShape } from "./llama/shape.ts";
+import { type DerivedText, derivedText } from "./tokenizer.ts";
 
 /** Where the weights are, as models/smollm2/scales.json says it. */
 export interface WeightsSource {
@@ -21,6 +23,10 @@ export interface Recipe {
   readonly lengths: Lengths;
   /** models/smollm2/scales.json: the source, and how large activations become */
   readonly scales: { readonly source: WeightsSource };
+}
+
+export interface Derivation extends DerivedModel {
+  readonly text: DerivedText;
 }
 
 /** The same recipe gives the same bytes. */
@@ -60,10 +66,10 @@ export function readRecipe(content: Uint8Array): Recipe {
   return { family: "llama", lengths: { prompt, answer }, scales: checkedScales(value.scales, "recipe.json") };
 }
 
-/** Makes the program. The same recipe and file give the same one.
+/** Makes the program and the tokenizer. The same recipe and file give the same ones.
  *  @param weights the file that the recipe names
- *  @throws WEIGHTS_WRONG for another file; as `deriveLlama` */
-export function derive({ lengths, scales }: Recipe, weights: Uint8Array, sha256: Sha256): DerivedModel {
+ *  @throws WEIGHTS_WRONG for another file; as `derivedText` and `deriveLlama` */
+export function derive({ lengths, scales }: Recipe, weights: Uint8Array, sha256: Sha256): Derivation {
   const { source } = scales;
   const found = toHex(sha256(weights)).slice(2);
   if (found !== source.sha256) {
@@ -74,7 +80,9 @@ export function derive({ lengths, scales }: Recipe, weights: Uint8Array, sha256:
       details: { expected: source.sha256, found },
     });
   }
-  return deriveLlama(readGguf(weights), scales, lengths);
+  const file = readGguf(weights);
+  const text = derivedText(file, llamaShape(file).vocabulary);
+  return { ...deriveLlama(file, scales, lengths), text };
 }
 
 /** The beginning of a JSON value, in one line. */

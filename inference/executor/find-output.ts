@@ -46,24 +46,39 @@ function assertFindable({ program }: PreparedModel, plan: RowPlan | undefined): 
 
 /** The output that a program which reads the claimed output finds right. Of a causal program that is found row by row,
  *  and one pass shows that it is; else by passes.
+ *  @param seen is told of each row that is found, while others are still looked for
  *  @throws as `findByPasses`; OUTPUT_TOO_COSTLY before any of it is computed */
-export function findOutput(prepared: PreparedModel, input: CodecInput): Uint8Array {
+export function findOutput(prepared: PreparedModel, input: CodecInput, seen?: SeeRow): Uint8Array {
   const plan = prepared.rowPlan();
   assertFindable(prepared, plan);
   if (plan !== undefined) {
-    const output = findByRows(prepared, plan, input);
+    const output = findByRows(prepared, plan, input, seen);
     if (equalBytes(onePass(prepared, input, output), output)) return output;
   }
   return findByPasses(prepared, input);
 }
 
+/** @param output return data of which the rows up to this one are found */
+export type SeeRow = (row: number, output: Uint8Array) => void;
+
 /** What stage after stage gives, each with one more row of what the one before gave; the first is a run on zero bytes. */
-export function findByRows(prepared: PreparedModel, plan: RowPlan, input: CodecInput): Uint8Array {
+export function findByRows(
+  prepared: PreparedModel,
+  plan: RowPlan,
+  input: CodecInput,
+  seen?: SeeRow,
+): Uint8Array {
   const { program } = prepared;
   let tensors = prepared.run(input, new Uint8Array(outputLength(program)));
   const output = (): Uint8Array => encodeOutput(program, tensors[tensors.length - 1] as Tensor);
-  for (let stage = 1; stage < plan.rows; stage++) tensors = prepared.runStage(plan, stage, output());
-  return output();
+  for (let stage = 1; stage < plan.rows; stage++) {
+    const found = output();
+    seen?.(stage - 1, found);
+    tensors = prepared.runStage(plan, stage, found);
+  }
+  const whole = output();
+  seen?.(plan.rows - 1, whole);
+  return whole;
 }
 
 /** The output that a program which reads the claimed output finds right: each pass reads what the one before gave, the

@@ -11,6 +11,7 @@ import {
 } from "../onnx/named-settings.ts";
 import type { InputCodec, OutputCodec } from "../program/form.ts";
 import { INPUT_CODECS, OUTPUT_CODECS } from "../program/form.ts";
+import { TOKENIZER_FILES } from "../text/tokenizer-file.ts";
 import type { AbiFunction } from "./abi.ts";
 import { checkNumbers, type NumberEntry } from "./numbers.ts";
 import { type Checker, quoted } from "./problems.ts";
@@ -24,6 +25,7 @@ export const MODEL_FILES = [
   "eval.json",
   "model.onnx",
   "recipe.json",
+  ...TOKENIZER_FILES,
   "program.bin",
   "weights.bin",
   "verification-key.bin",

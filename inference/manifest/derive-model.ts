@@ -1,7 +1,6 @@
 /** What `assay model derive` makes of a recipe and a file of weights. */
 
-import type { DerivedModel } from "../derive/llama/derive.ts";
-import { derive, type Recipe, recipeBytes } from "../derive/recipe.ts";
+import { type Derivation, derive, type Recipe, recipeBytes } from "../derive/recipe.ts";
 import type { ModelInterface } from "../onnx/import.ts";
 import { proveProfile } from "../profile/prove.ts";
 import type { Sha256 } from "./cid.ts";
@@ -18,7 +17,7 @@ export interface DeriveSource {
 }
 
 export interface DeriveResult {
-  readonly derived: DerivedModel;
+  readonly derived: Derivation;
   readonly written: WrittenModel;
 }
 
@@ -34,7 +33,9 @@ export function deriveModel(source: DeriveSource, sha256: Sha256): DeriveResult 
     products: "auto",
     arithmetic: "integers",
   } as const;
-  const written = writeModel(["recipe.json", recipeBytes(recipe)], made, tool, companions, sha256);
+  const { text } = derived;
+  const extra = new Map([...companions, ...("files" in text ? Object.entries(text.files) : [])]);
+  const written = writeModel(["recipe.json", recipeBytes(recipe)], made, tool, extra, sha256);
   return { derived, written };
 }
 

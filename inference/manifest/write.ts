@@ -38,7 +38,7 @@ export interface WrittenModel {
 export type MadeModel = Pick<ImportedModel, "model" | "io" | "requantizations" | "products" | "arithmetic">;
 
 /** @param source what the program was made from
- *  @param extra eval.json and README.md, where there are any
+ *  @param extra README.md, eval.json and the tokenizer's, where there are any
  *  @throws MANIFEST_INVALID, MODEL_MISMATCH when the description's function does not fit the codecs; LANE_UNAVAILABLE */
 export function writeModel(
   source: readonly [name: SourceFile, content: Uint8Array],

@@ -82,6 +82,8 @@ const meaning = z
 const outputs = {
   result: z.record(z.string(), z.unknown()).meta({ description: "by the name of each output" }),
   meaning,
+  text: z.string().optional().meta({ description: "of a language model with text: what its answer says" }),
+  ids: z.array(count).optional().meta({ description: "of such a model: the answer's tokens" }),
   output: hex.meta({ description: "return data" }),
   inputHash: hash,
 };
@@ -114,6 +116,10 @@ const model = z.object({
   outputLength: count.meta({ description: "bytes" }),
   steps: count.meta({ description: "0: no program, only a proof says what it computes" }),
   depth: count,
+  text: z
+    .object({ prompt: count, answer: count })
+    .optional()
+    .meta({ description: "the model takes messages; most ids of a prompt and of an answer" }),
 });
 const models = z.object({ models: z.array(model) });
 const files = z.object({

@@ -2,11 +2,11 @@
 import { type Hex, keccak256 } from "viem";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { decodeUtf8 } from "../../base/json.ts";
-import { decodeInput } from "../../inference/codecs/input.ts";
+import { decodeInput, encodeInput } from "../../inference/codecs/input.ts";
 import { meaningOf, type Reading } from "../../inference/meaning/read.ts";
-
 import { decodeReturn, encodeCall, type ModelFunction } from "../../protocol/rules/abi.ts";
 import { hasProgram, type ServedModel } from "../models.ts";
+import { answerOf, messagesOf } from "./conversations.ts";
 
 /** Most bytes of one input: an escaped character of JSON takes six bytes, a word as a decimal string at most 81. */
 export const jsonLimit = ({ maxCalldata }: ServedModel): number => 4_096 + 6 * maxCalldata;
@@ -16,9 +16,14 @@ const functionOf = (model: ServedModel): ModelFunction => ({
   selector: toHex(model.selector),
 });
 
-/** @param values by parameter name @throws BaseError INPUTS_INVALID */
-export const calldataOf = (model: ServedModel, values: Readonly<Record<string, unknown>>): Uint8Array =>
-  fromHex(encodeCall(functionOf(model), values));
+/** @param values by parameter name; of a model with text a conversation, as `messagesOf` reads it
+ *  @throws BaseError INPUTS_INVALID; as `messagesOf` and `ModelText.prompt` */
+export function calldataOf(model: ServedModel, values: Readonly<Record<string, unknown>>): Uint8Array {
+  const asked = messagesOf(model, values);
+  if (asked === undefined) return fromHex(encodeCall(functionOf(model), values));
+  const { int16s } = asked.text.prompt(asked.messages);
+  return encodeInput(asked.program, model.selector, { codec: "int16s", int16s });
+}
 
 /** Refuses what the model does not take. @throws BaseError as decodeInput, TEXT_NOT_UNICODE */
 export function requireInput(model: ServedModel, calldata: Uint8Array): void {
@@ -33,6 +38,9 @@ export interface ResultBody {
   /** by the name of each output */
   readonly result: Readonly<Record<string, unknown>>;
   readonly meaning?: Reading;
+  /** of a model with text: the answer's */
+  readonly text?: string;
+  readonly ids?: readonly number[];
   /** return data */
   readonly output: Hex;
   readonly inputHash: Hex;
@@ -43,6 +51,7 @@ export function resultOf(model: ServedModel, calldata: Uint8Array, output: Uint8
   return {
     result: decodeReturn(functionOf(model), toHex(output)),
     ...meaningOf(model.manifest.assay, output),
+    ...answerOf(model, output),
     output: toHex(output),
     inputHash: keccak256(calldata),
   };

@@ -54,6 +54,7 @@ function describe(model: ServedModel): Record<string, unknown> {
     /** 0: no program, only a proof says what it computes */
     steps: hasProgram(model) ? model.prepared.program.steps.length : 0,
     depth: model.depth,
+    ...(hasProgram(model) && model.text !== undefined ? { text: model.text.lengths } : {}),
   };
 }
 

@@ -1,5 +1,6 @@
 /** GET /openapi.json: every route with its parameters, limits and answers. */
 import { VERSION } from "../../base/version.ts";
+import { ROLES } from "../../inference/text/chat.ts";
 import { LIMITS } from "../../protocol/rules/types.ts";
 import { componentSchemas } from "../../protocol/service/http/component-schemas.ts";
 import { ANSWERS, type AnswerName } from "./answers.ts";
@@ -33,6 +34,23 @@ const ASSAY_HEADERS = {
   "Assay-Claim": header("id of its claim"),
   "Assay-Digest": header("EIP-712 digest of the signed claim"),
   "Assay-Signed-Claim": header("JSON of chain, contract, signed claim and signature, in base64url"),
+};
+
+const ARGUMENTS: Json = {
+  type: "object",
+  description:
+    "arguments by name; of a language model with text instead `messages`, or `text` for one turn of a user",
+  properties: {
+    messages: {
+      type: "array",
+      minItems: 1,
+      items: {
+        type: "object",
+        required: ["role", "content"],
+        properties: { role: { enum: [...ROLES] }, content: { type: "string" } },
+      },
+    },
+  },
 };
 
 const MEANINGS: Readonly<Record<number, string>> = {
@@ -83,8 +101,8 @@ function operations({ maxWaitSeconds }: HttpLimits): Readonly<Record<string, Ope
     "POST /v1/tools/{name}": {
       ...tool,
       summary:
-        "Run a model: arguments by name to results by name. Integers above 53 bits are decimal strings.",
-      body: { "application/json": { schema: { type: "object" } } },
+        "Run a model: arguments by name to results by name. Integers above 53 bits are decimal strings. A language model with text takes a conversation instead, and answers with `text` and `ids` too.",
+      body: { "application/json": { schema: ARGUMENTS } },
       ok: json("Result"),
     },
     "POST /v1/tools/{name}/signed-claims": {

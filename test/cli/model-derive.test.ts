@@ -11,6 +11,7 @@ import { type Derivation, measuredOn, writeDerivation } from "../support/derivat
 import { answerOf, derivedLlama, NOTHING } from "../support/derived-llama.ts";
 import { createRng } from "../support/rng.ts";
 import { smallLlama } from "../support/small-llama.ts";
+import { talkingLlama } from "../support/talking-model.ts";
 
 const LENGTHS = { prompt: 4, answer: 3 };
 const FLAGS = ["--prompt", "4", "--answer", "3"];
@@ -64,6 +65,26 @@ describe("assay model derive", () => {
     await assay("derive", source.folder, "--from", source.weights, ...FLAGS, "--out", again);
     for (const name of ["manifest.json", "program.bin", "recipe.json", "weights.bin"])
       expect(readFileSync(join(again, name)).equals(readFileSync(join(out, name))), name).toBe(true);
+  });
+
+  it("behavior: text comes along, is no part of the model, and verify makes it again", async () => {
+    const talking = talkingLlama();
+    const own = writeDerivation(join(root, "talking-source"), talking, measuredOn(talking, LENGTHS));
+    const folder = join(root, "talking");
+    await assay("derive", own.folder, "--from", own.weights, ...FLAGS, "--out", folder);
+    const { assay: section } = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")) as Manifest;
+    expect(Object.keys(section.files)).toEqual([
+      ...["program.bin", "recipe.json", "tokenizer.json", "tokenizer_config.json", "weights.bin"],
+    ]);
+    expect(await assay("verify", folder, "--from", own.weights)).toContain(
+      "ok   tokenizer: the file of weights gives the same text",
+    );
+    const config = join(folder, "tokenizer_config.json");
+    writeFileSync(config, readFileSync(config, "utf8").replace("assistant", "Assistant"));
+    expect(await errorOf("verify", folder)).toMatchObject({
+      code: "MODEL_MISMATCH",
+      message: expect.stringContaining("sha256 of tokenizer_config.json"),
+    });
   });
 
   it("behavior: verify says what it did not look at, and what another file gives", async () => {

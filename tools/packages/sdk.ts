@@ -11,6 +11,7 @@ const ENTRIES = {
   ai: "agent/sdk/adapters/ai.ts",
   langchain: "agent/sdk/adapters/langchain.ts",
   openai: "agent/sdk/adapters/openai.ts",
+  text: "agent/sdk/text.ts",
   x402: "agent/sdk/adapters/x402.ts",
 } as const;
 

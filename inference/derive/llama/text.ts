@@ -3,16 +3,13 @@ import { coordinates, type SourceAxis } from "../../onnx/axes.ts";
 import type { ProgramBuilder } from "../../onnx/builder.ts";
 import { MAX_ELEMENTS } from "../../program/check.ts";
 import type { Operand } from "../../program/form.ts";
+import { ID_OFFSET, NO_ID } from "../../text/ids.ts";
 import { type QuantizedRows, rowsBetween, storedValues } from "../quantized-rows.ts";
 import { type Context, type Lengths, type Wide, weightsOf } from "./context.ts";
 import { largest, moved, product, reshaped, scaled } from "./emit.ts";
 import { RESIDUAL_BITS } from "./residual.ts";
 import { REDUCED } from "./shape.ts";
 
-/** Numbers of 16 bits hold an id less this. */
-export const ID_OFFSET = 32_768;
-/** In the place of an id: nothing. In front of a prompt that is shorter than others, and behind the end of an answer. */
-export const NO_ID = 32_767;
 /** Of what multiplies a byte. */
 const MOST_SCALE = 2 ** 23;
 

@@ -1,0 +1,101 @@
+/** Language models by their text: conversations to what a request asks, answers to text, and a prover that does both.
+ *  docs/SDK.md shows how. */
+import type { Hex } from "viem";
+import { fromHex, toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
+import { writeInt16s } from "../../inference/codecs/int16s.ts";
+import type { Message } from "../../inference/text/chat.ts";
+import type { AnswerText, ModelText } from "../../inference/text/model-text.ts";
+import { type ProverTerms, readAtMost } from "./ask-prover.ts";
+import type { Model, Values } from "./model.ts";
+
+export type { Message, Role } from "../../inference/text/chat.ts";
+export {
+  type AnswerText,
+  ModelText,
+  type TextLengths,
+  textLengths,
+} from "../../inference/text/model-text.ts";
+export type { TokenizerFiles } from "../../inference/text/tokenizer-file.ts";
+
+const WORD_BYTES = 32;
+const LONGEST_ANSWER = 1 << 20;
+
+/** What `request` and `askSigned` take: a conversation as the model's one argument.
+ *  @throws BaseError as `ModelText.prompt`: PROMPT_TOO_LONG, MODEL_WITHOUT_CHAT, TEMPLATE_REFUSES, TEXT_NOT_ENCODABLE */
+export function textValues(
+  { function: { inputs } }: Pick<Model, "function">,
+  text: ModelText,
+  messages: readonly Message[],
+): Values {
+  const words = writeInt16s(text.prompt(messages).int16s);
+  const count = words.length / WORD_BYTES;
+  const name = inputs[0]?.name || "0";
+  const word = (i: number) => BigInt(toHex(words.subarray(WORD_BYTES * i, WORD_BYTES * (i + 1))));
+  return { [name]: Array.from({ length: count }, (_, i) => word(i)) };
+}
+
+/** An output's text and ids. @param output return data @throws BaseError CALLDATA_NOT_CANONICAL, INT16S_INVALID, ID_UNKNOWN */
+export const answerTextOf = (text: ModelText, output: Hex): AnswerText => text.answerOf(fromHex(output));
+
+export interface AskedText extends AnswerText {
+  readonly modelId: Hex;
+  /** unverified, pending or final */
+  readonly status: string;
+  readonly request?: Hex;
+  readonly claim?: Hex;
+  /** return data */
+  readonly output: Hex;
+  readonly inputHash: Hex;
+}
+
+/** Asks a prover for the answer to a conversation. Nothing is checked: the answer is what this prover says, until `wait` or
+ *  the chain says more.
+ *  @param model its id, or its name at the prover
+ *  @throws BaseError with the prover's own code, such as PROMPT_TOO_LONG; PROVER_REFUSED */
+export async function askText(
+  model: string,
+  messages: readonly Message[],
+  { url, signal, fetch: send = fetch }: ProverTerms,
+): Promise<AskedText> {
+  const place = `${url.replace(/\/$/, "")}/v1/tools/${encodeURIComponent(model)}`;
+  try {
+    const response = await send(place, {
+      method: "POST",
+      redirect: "error",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ messages }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const body = new TextDecoder().decode(await readAtMost(response, LONGEST_ANSWER));
+    if (!response.ok) throw errorIn(body) ?? refused(url, `it answers ${response.status}`);
+    const answer = JSON.parse(body) as Partial<AskedText>;
+    if (typeof answer.text === "string" && Array.isArray(answer.ids)) return answer as AskedText;
+    throw refused(url, "its answer has no text");
+  } catch (cause) {
+    if (cause instanceof BaseError) throw cause;
+    throw refused(url, cause instanceof Error ? cause.message : String(cause), cause);
+  }
+}
+
+/** The error that a prover answers. */
+function errorIn(body: string): BaseError | undefined {
+  try {
+    const { error } = JSON.parse(body) as { readonly error?: Record<string, unknown> };
+    const { code, message, nextStep, retryable } = error ?? {};
+    if (typeof code !== "string" || typeof message !== "string") return undefined;
+    const next = typeof nextStep === "string" ? { nextStep } : {};
+    return new BaseError({ code, shortMessage: message, ...next, retryable: retryable === true });
+  } catch {
+    return undefined;
+  }
+}
+
+const refused = (url: string, why: string, cause?: unknown) =>
+  new BaseError({
+    code: "PROVER_REFUSED",
+    shortMessage: `The prover at ${url} gave no answer: ${why}.`,
+    nextStep: "Check the URL, ask again later, or ask another prover.",
+    retryable: true,
+    cause,
+  });

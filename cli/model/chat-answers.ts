@@ -1,0 +1,79 @@
+/** Who answers a conversation: the model here, or a prover that has it. */
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { type Hex, keccak256 } from "viem";
+import { askText } from "../../agent/sdk/text.ts";
+import { toHex } from "../../base/bytes.ts";
+import { BaseError } from "../../base/errors.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
+import { loadModelFolder } from "../../inference/model-folder.ts";
+import { runText } from "../../inference/text/answer.ts";
+import type { Message } from "../../inference/text/chat.ts";
+import { ModelText, textLengths } from "../../inference/text/model-text.ts";
+import { TOKENIZER_FILES } from "../../inference/text/tokenizer-file.ts";
+import { modelFolder, modelIdIn } from "../model-source.ts";
+
+export interface Answer {
+  readonly modelId: Hex;
+  readonly text: string;
+  readonly ids: readonly number[];
+  /** of the prompt */
+  readonly promptIds?: number;
+  readonly calldata?: Hex;
+  readonly returnData: Hex;
+  readonly inputHash: Hex;
+  readonly outputHash: Hex;
+  /** of a prover's answer: how final it is */
+  readonly status?: string;
+  readonly request?: Hex;
+  readonly claim?: Hex;
+}
+
+/** @param write gets the answer's text in parts, as it is found
+ *  @returns the answer, and the messages that it answers: those that fit */
+export type Chat = (
+  messages: readonly Message[],
+  write: (part: string) => void,
+) => Promise<{ readonly answer: Answer; readonly messages: readonly Message[] }>;
+
+/** @throws BaseError MODEL_NOT_FOUND, MODEL_WITHOUT_TEXT; as `loadModelFolder` */
+export function localChat(name: string): Chat {
+  const { directory, manifest, model, modelId, selector, tokenizer } = loadModelFolder(modelFolder(name));
+  if (tokenizer === undefined) {
+    const [file] = TOKENIZER_FILES;
+    throw new BaseError({
+      code: "MODEL_WITHOUT_TEXT",
+      shortMessage: `${manifest.name} in ${directory} has no ${file}: it reads and gives numbers alone.`,
+      nextStep:
+        "Run it with `assay model run`. A language model has text where `assay model derive` knows its file's tokenizer, and says so if not.",
+      details: { model: modelId },
+    });
+  }
+  const prepared = prepare(model, selector);
+  const text = new ModelText(tokenizer, textLengths(manifest.assay));
+  return async (messages, write) => {
+    const { prompt, messages: kept } = text.lastTurns(messages);
+    const { calldata, output, ...found } = runText(prepared, text, prompt, write);
+    const answer = {
+      modelId,
+      ...found,
+      promptIds: prompt.ids.length,
+      calldata: toHex(calldata),
+      returnData: toHex(output),
+      inputHash: keccak256(calldata),
+      outputHash: keccak256(output),
+    };
+    return { answer, messages: kept };
+  };
+}
+
+/** Asks by the id where the model's folder is here, so that no other model answers; else by its name. The whole
+ *  conversation is sent: what does not fit is the prover's error. @throws BaseError as `askText` */
+export function proverChat(name: string, url: string): Chat {
+  const model = existsSync(join(name, "manifest.json")) ? modelIdIn(name) : basename(name);
+  return async (messages, write) => {
+    const { output, ...found } = await askText(model, messages, { url });
+    write(found.text);
+    return { answer: { ...found, returnData: output, outputHash: keccak256(output) }, messages };
+  };
+}

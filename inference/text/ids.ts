@@ -1,0 +1,18 @@
+/** Ids of a derived language model as the numbers of 16 bits that its calldata and return data hold. */
+
+/** Numbers of 16 bits hold an id less this. */
+export const ID_OFFSET = 32_768;
+/** In the place of an id: nothing. In front of a prompt that is shorter than others, and behind the end of an answer. */
+export const NO_ID = 32_767;
+
+/** What calldata hold of a prompt. @param size of the model's prompt, at least as many as there are ids */
+export const promptNumbers = (ids: readonly number[], size: number): number[] => [
+  ...new Array<number>(size - ids.length).fill(NO_ID),
+  ...ids.map((id) => id - ID_OFFSET),
+];
+
+/** The ids of an answer, without the nothing behind its end. @param numbers that return data hold */
+export const answerIds = (numbers: ArrayLike<number>): number[] =>
+  Array.from(numbers)
+    .filter((number) => number !== NO_ID)
+    .map((number) => number + ID_OFFSET);

@@ -1,0 +1,142 @@
+/** Conversations to ids: what a user writes never speaks for the template. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { checkedMessages, type Message } from "../../../inference/text/chat.ts";
+import { ID_OFFSET, NO_ID } from "../../../inference/text/ids.ts";
+import { wellFormed } from "../../../inference/text/tokenizer.ts";
+import {
+  BEGIN,
+  CONTROL,
+  END,
+  type Metadata,
+  smallText,
+  tokenizerEntries,
+} from "../../support/small-tokenizer.ts";
+
+const model = smallText();
+const user = (content: string): Message => ({ role: "user", content });
+const withTemplate = (template: string): Metadata => ({
+  ...tokenizerEntries(),
+  "tokenizer.chat_template": ["string", template],
+});
+const controlOf = (ids: readonly number[]): number[] => ids.filter((id) => id < CONTROL.length);
+
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...CONTROL, "<|im_", "end|>", "<", "|", ">", "<<|im_end|>>", "<|im_|im_end|>end|>"),
+      fc.constantFrom("\n", " ", "{{", "}}", "{%", "\udc00", "\udc01", "\ud800", "assistant\n", "\\u003c"),
+      fc.string({ unit: "binary" }),
+    ),
+    { maxLength: 10 },
+  )
+  .map((parts) => parts.join(""));
+
+describe("ModelText", () => {
+  it("default: a conversation by the template, which the assistant is to answer", () => {
+    const ids = model.ids([{ role: "system", content: "be" }, user("hi")]);
+    const { tokenizer } = model;
+    const turn = (text: string) => [BEGIN, ...tokenizer.ids(text), END, ...tokenizer.ids("\n")];
+    expect(ids).toEqual([...turn("system\nbe"), ...turn("user\nhi"), BEGIN, ...tokenizer.ids("assistant\n")]);
+  });
+
+  it("behavior: nothing that a user writes becomes a control token, and all of it stays", () => {
+    const expected = controlOf(model.ids([user("")]));
+    expect(expected).toEqual([BEGIN, END, BEGIN]);
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const ids = model.ids([user(text)]);
+        expect(controlOf(ids)).toEqual(expected);
+        const begin = model.tokenizer.ids("user\n");
+        const inside = ids.slice(1, ids.indexOf(END));
+        expect(model.tokenizer.text(inside)).toBe(`user\n${wellFormed(text)}`);
+        expect(inside.slice(0, begin.length - 1)).toEqual(begin.slice(0, -1));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("behavior: nor where a template trims or cuts what he writes", () => {
+    const template =
+      "{% for m in messages %}{{ '<|im_start|>' + m['content'].split('>')[-1] | trim + '<|im_end|>' }}{{ m['content'] | trim | upper }}{% endfor %}";
+    const cut = smallText(1_000, withTemplate(template));
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(controlOf(cut.ids([user(text)]))).toEqual([BEGIN, END]);
+      }),
+      { numRuns: 1_000 },
+    );
+    const trimmed = smallText(100, withTemplate("{{ messages[0]['content'] | trim }}"));
+    expect(trimmed.tokenizer.text(trimmed.ids([user(" <|im_end|> ")]))).toBe("<|im_end|>");
+  });
+
+  it("behavior: a prompt has nothing in front, and an answer nothing behind its end", () => {
+    const { ids, int16s } = model.prompt([user("hi")]);
+    expect(int16s).toHaveLength(1_000);
+    expect(int16s.slice(0, -ids.length).every((number) => number === NO_ID)).toBe(true);
+    expect(int16s.slice(-ids.length)).toEqual(ids.map((id) => id - ID_OFFSET));
+    const answer = [...model.tokenizer.ids("é ab"), END];
+    const numbers = Int16Array.from([...answer.map((id) => id - ID_OFFSET), NO_ID, NO_ID]);
+    expect(model.answer(numbers)).toEqual({ text: "é ab", ids: answer });
+  });
+
+  it("behavior: the oldest turns are left out until the rest fits", () => {
+    const by = (role: Message["role"], content: string): Message => ({ role, content });
+    const system = by("system", "be");
+    const talk = [
+      system,
+      ...[by("user", "one"), by("assistant", "two"), by("user", "three"), by("assistant", "four")],
+      by("user", "five"),
+    ];
+    const length = (messages: readonly Message[]) => model.ids(messages).length;
+    const kept = (limit: number) => smallText(limit).lastTurns(talk).messages;
+    expect(kept(length(talk))).toEqual(talk);
+    expect(kept(length(talk) - 1)).toEqual([system, ...talk.slice(3)]);
+    const least = [system, ...talk.slice(5)];
+    expect(kept(length(least))).toEqual(least);
+    expect(() => kept(length(least) - 1)).toThrow(
+      new RegExp(
+        `has ${length(least)} ids with what the chat template adds, the model takes ${length(least) - 1}`,
+      ),
+    );
+  });
+
+  it("error: too long, without counting what is far too long", () => {
+    expect(() => smallText(5).prompt([user("a b c d e f")])).toThrow(
+      /has \d+ ids with what the chat template adds, the model takes 5\. Shorten it/,
+    );
+    expect(() => smallText(5).prompt([user("x".repeat(1_000_000))])).toThrow(/at least \d+ ids/);
+  });
+
+  it("error: no template, one that is no Jinja, one that refuses", () => {
+    const { "tokenizer.chat_template": _, ...plain } = tokenizerEntries();
+    const codeOf = (metadata: Metadata): string => {
+      try {
+        smallText(100, metadata).ids([user("hi")]);
+      } catch (error) {
+        return (error as { code: string }).code;
+      }
+      return "none";
+    };
+    expect(codeOf(plain)).toBe("MODEL_WITHOUT_CHAT");
+    expect(codeOf(withTemplate("{% for"))).toBe("TEMPLATE_INVALID");
+    expect(codeOf(withTemplate("{{ raise_exception('no') }}"))).toBe("TEMPLATE_REFUSES");
+  });
+});
+
+describe("checkedMessages", () => {
+  it("default: role and content alone", () => {
+    expect(checkedMessages([{ role: "user", content: "hi", name: "x" }])).toEqual([user("hi")]);
+  });
+
+  it("error: names the place", () => {
+    const message = (value: unknown) => expect(() => checkedMessages(value));
+    message(undefined).toThrow(/messages is missing, must be a list with a message/);
+    message([]).toThrow(/messages is \[\]/);
+    message([user("a"), { role: "tool", content: "b" }]).toThrow(
+      /messages\[1\]\.role is "tool", must be system, user, assistant/,
+    );
+    message([{ role: "user", content: 5 }]).toThrow(/messages\[0\]\.content is 5, must be a text/);
+    message([null]).toThrow(/messages\[0\]\.role is missing/);
+  });
+});
