@@ -34,6 +34,7 @@ export {
   type Request,
   type RequestId,
 } from "../../protocol/rules/types.ts";
+export type { ProverTerms } from "./ask-prover.ts";
 export {
   infer,
   inferBytes,
