@@ -6,6 +6,7 @@ import { SILENT } from "../../base/log.ts";
 import { runChallenger } from "../../challenger/main.ts";
 import { FAULTS, type Fault, type FaultKind, falsify } from "../../cli/demo/dishonest/faults.ts";
 import { openEngine } from "../../cli/engine.ts";
+import { encodeInput } from "../../inference/codecs/input.ts";
 import { revealAt } from "../../inference/commit/reveal.ts";
 import type { LoadedModel } from "../../inference/model-folder.ts";
 import { isClaimed } from "../../inference/program/form.ts";
@@ -24,9 +25,12 @@ import { serveModels } from "../../prover/models.ts";
 import type { Runs } from "../../prover/runs.ts";
 import { Prover } from "../../prover/watch.ts";
 import { causalGraph } from "../support/causal-graphs.ts";
+import { measuredOn, writeDerivation } from "../support/derivation.ts";
+import { promptNumbers, textOf } from "../support/derived-llama.ts";
 import { onnxFile } from "../support/onnx-file.ts";
-import { importModel } from "../support/own-models.ts";
+import { importModel, ownFolder, ownModel, registerModel } from "../support/own-models.ts";
 import { createRng } from "../support/rng.ts";
+import { smallLlama } from "../support/small-llama.ts";
 import { ROLES, SHIPPED, type System, startSystem, systemAccount } from "../support/system.ts";
 
 /** No deadline is at stake here: one process plays a prover with hundreds of claims and their challenger. */
@@ -46,6 +50,26 @@ const transformer = (): Uint8Array => onnxFile(causalGraph(createRng(6), { mask:
 const TRANSFORMER_FLAGS = "--claimed answer --arithmetic integers --products dot --codec int16s".split(" ");
 const IDS = ["prompt", "answer"].flatMap((name) => ["--input-type", `${name}=int32`]);
 
+/** A small language model, by `assay model derive`. */
+const llama = smallLlama(createRng(5), { layers: 1 });
+const LENGTHS = { prompt: 4, answer: 3 };
+
+async function deriveModel(): Promise<LoadedModel> {
+  const measured = measuredOn(llama, LENGTHS);
+  const { folder, weights } = writeDerivation(join(system.folder, "llama-source"), llama, measured);
+  const out = ownFolder(system, "llama");
+  const lengths = ["--prompt", `${LENGTHS.prompt}`, "--answer", `${LENGTHS.answer}`];
+  await ownModel(system, ["derive", folder, "--from", weights, ...lengths, "--out", out]);
+  return registerModel(system, out);
+}
+
+/** Even seeds stay near usual values; to a language model's ids most of the numbers that a self-test draws are nothing. */
+function calldataOf({ model: { program }, selector, source }: LoadedModel, i: number): Uint8Array {
+  if (source.name !== "recipe.json") return selfTestCalldata(program, selector, 2 * i);
+  const int16s = promptNumbers(textOf(createRng(i), llama, LENGTHS.prompt), LENGTHS.prompt);
+  return encodeInput(program, selector, { codec: "int16s", int16s });
+}
+
 /** Every fault that a step can have: an element of any step but the codec's, which can be wrong in two ways, the claimed
  *  one's in one. */
 function liesOf(model: LoadedModel): Lie[] {
@@ -55,12 +79,8 @@ function liesOf(model: LoadedModel): Lie[] {
     const kinds: FaultKind[] = record.opcode === "codec" ? ofCodec : ["element"];
     return kinds.map((kind) => ({ kind, step }));
   });
-  // Even seeds stay near usual values; each lie has an input of its own.
-  return faults.map((fault, i) => ({
-    model,
-    fault,
-    calldata: selfTestCalldata(program, model.selector, 2 * i),
-  }));
+  // Each lie has an input of its own.
+  return faults.map((fault, i) => ({ model, fault, calldata: calldataOf(model, i) }));
 }
 
 /** One cheat for all lies: which it tells depends on the input. */
@@ -88,7 +108,7 @@ beforeAll(async () => {
   setMaxListeners(0, stopping.signal);
   system = await startSystem({ models: SHIPPED, answerSeconds: ANSWER_SECONDS });
   const own = await importModel(system, "transformer", transformer(), [...TRANSFORMER_FLAGS, ...IDS]);
-  models = [...system.models, own];
+  models = [...system.models, own, await deriveModel()];
 });
 
 afterAll(async () => {
@@ -165,7 +185,7 @@ async function runHonestChallenger(): Promise<void> {
   ).finally(() => fast.close());
 }
 
-describe(`a lie at every step of ${SHIPPED.join(", ")} and of a transformer`, () => {
+describe(`a lie at every step of ${SHIPPED.join(", ")}, of a transformer and of a language model`, () => {
   it(
     "behavior: side by side on one chain, each falls by the reason that its kind states",
     async () => {

@@ -38,10 +38,14 @@ export function derivedLlama(model: SmallLlama, scales: unknown, lengths: Length
 
 /** Calldata of a prompt of ids, with nothing in front of one that is shorter than the model's. */
 export function promptInput({ prepared }: RunnableLlama, prompt: readonly number[]): CodecInput {
-  const missing = prepared.program.inputSize - prompt.length;
-  const numbers = prompt.map((id) => id - ID_OFFSET);
-  return { codec: "int16s", int16s: [...new Array<number>(missing).fill(NOTHING), ...numbers] };
+  return { codec: "int16s", int16s: promptNumbers(prompt, prepared.program.inputSize) };
 }
+
+/** What calldata say of ids. @param length of the model's prompt */
+export const promptNumbers = (prompt: readonly number[], length: number): number[] => [
+  ...new Array<number>(length - prompt.length).fill(NOTHING),
+  ...prompt.map((id) => id - ID_OFFSET),
+];
 
 /** Ids of return data, NO_ID for nothing. */
 export const idsOf = ({ prepared }: RunnableLlama, output: Uint8Array): number[] =>
