@@ -22,6 +22,8 @@ import { Victim } from "../support/victim.ts";
 /** Room for a process to start anew, which proves the model again, on any machine. */
 const ANSWER_SECONDS = 600;
 const PATIENCE_MS = 1_500_000;
+/** The first run of a thread plans the rows, too. */
+const PATIENT = ["--run-timeout-seconds", "600"];
 const LENGTHS = { prompt: 24, answer: 8 };
 /** "What is the capital of France?" by the chat template, without a system prompt. */
 const PROMPT = [1, 4093, 198, 1780, 314, 260, 3575, 282, 4649, 47, 2, 198, 1, 520, 9531, 198];
@@ -49,9 +51,9 @@ describe.skipIf(weights === undefined)("SmolLM2-135M-Instruct on a chain", () =>
     ({ assay } = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")) as Manifest);
     const { steps } = program;
     const middle = steps.findIndex((step, i) => i > steps.length / 2 && isPlanesDot(step));
-    const prover = system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]);
+    const prover = system.daemon("prover", ROLES.prover, ["prover", "--port", "0", ...PATIENT]);
     cheat = new Victim(ROLES.cheat, "prover is up", () =>
-      system.cheat("cheat", ROLES.cheat, `element:${middle}`),
+      system.cheat("cheat", ROLES.cheat, `element:${middle}`, PATIENT),
     );
     challenger = new Victim(ROLES.challenger, "challenger is up", () =>
       system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]),
