@@ -24,8 +24,12 @@ export interface CanonicalRun {
   readonly claimed: Uint8Array | undefined;
 }
 
-/** In the order in which they are run: short ones travel together, since a message takes longer than they do. */
-export type ToThread = readonly CanonicalRun[];
+export interface ToThread {
+  /** In the order in which they are run: short ones travel together, since a message takes longer than they do. */
+  readonly runs: readonly CanonicalRun[];
+  /** whether the thread says when it is ready for them: it has to make ready for one of them first */
+  readonly tellsReady: boolean;
+}
 
 export type CanonicalAnswer =
   | {
@@ -43,5 +47,5 @@ export type CanonicalAnswer =
       readonly error: Partial<BaseErrorOptions> & { readonly shortMessage: string };
     };
 
-/** One answer for each run of a message. */
-export type FromThread = readonly CanonicalAnswer[];
+/** One answer for each run of a message; before them, where it is to tell, that it is ready. */
+export type FromThread = readonly CanonicalAnswer[] | "ready";

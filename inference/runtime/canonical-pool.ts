@@ -81,6 +81,10 @@ interface Thread {
   readonly worker: Worker;
   /** ids of models that it holds */
   readonly models: Set<string>;
+  /** ids of models that it is ready to find outputs of, which takes more than a check */
+  readonly finds: Set<string>;
+  /** It makes ready for runs of a kind that it has not had. */
+  isPreparing: boolean;
   /** that it is at, in their order; none: it is idle */
   jobs: readonly Job[];
   /** of runs that nobody waits for */
@@ -179,11 +183,14 @@ export class CanonicalPool implements Canonical {
       thread.jobs = jobs;
       const runs = jobs.map(({ run }) => {
         const model = thread.models.has(run.id) ? undefined : this.#models.get(run.id);
+        const isFind = run.claimed === undefined;
+        thread.isPreparing ||= model !== undefined || (isFind && !thread.finds.has(run.id));
         thread.models.add(run.id);
+        if (isFind) thread.finds.add(run.id);
         return { ...run, model };
       });
       thread.worker.ref();
-      thread.worker.postMessage(runs satisfies ToThread);
+      thread.worker.postMessage({ runs, tellsReady: thread.isPreparing } satisfies ToThread);
     }
   }
 
@@ -222,7 +229,10 @@ export class CanonicalPool implements Canonical {
     const worker = new Worker(new URL("canonical-thread.mjs", import.meta.url), {
       execArgv: [],
     });
-    const thread: Thread = { worker, models: new Set(), jobs: [], stopper: undefined };
+    const thread: Thread = {
+      ...{ worker, models: new Set(), finds: new Set(), isPreparing: false },
+      ...{ jobs: [], stopper: undefined },
+    };
     worker.on("message", (message: FromThread) => this.#answered(thread, message));
     worker.on("error", (error) => this.#lose(thread, String(error)));
     worker.on("exit", (code) => this.#lose(thread, `it ended with exit code ${code}`));
@@ -232,6 +242,11 @@ export class CanonicalPool implements Canonical {
 
   #answered(thread: Thread, answers: FromThread): void {
     const { jobs } = thread;
+    if (answers === "ready") {
+      thread.isPreparing = false;
+      this.#stopIfUnwanted(thread);
+      return;
+    }
     clearTimeout(thread.stopper);
     thread.jobs = [];
     thread.stopper = undefined;
@@ -250,7 +265,13 @@ export class CanonicalPool implements Canonical {
   /** A start costs time too, so runs that nobody waits for may end if they soon do. */
   #stopSoon(job: Job): void {
     const thread = [...this.#threads].find(({ jobs }) => jobs.includes(job));
-    if (thread === undefined || !thread.jobs.every(({ isAbandoned }) => isAbandoned)) return;
+    if (thread !== undefined) this.#stopIfUnwanted(thread);
+  }
+
+  /** What a thread makes ready is for later runs, too: it is never ended in the middle of that, or a model that takes
+   *  longer than callers wait would never be run. */
+  #stopIfUnwanted(thread: Thread): void {
+    if (thread.isPreparing || !thread.jobs.every(({ isAbandoned }) => isAbandoned)) return;
     thread.stopper = setTimeout(() => this.#lose(thread, "nobody waits for its run"), this.#stopAfterMs);
     thread.stopper.unref();
   }

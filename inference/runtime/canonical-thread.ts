@@ -9,11 +9,19 @@ import type { CanonicalAnswer, CanonicalRun, FromThread, ToThread } from "./cano
 const NOTHING = new Uint8Array(0);
 const prepared = new Map<string, PreparedModel>();
 
-function answer({ task, id, model, calldata, claimed }: CanonicalRun): CanonicalAnswer {
+/** What is made once for all runs of a kind, which takes long of a large model. */
+function madeReady({ id, model, claimed }: CanonicalRun): PreparedModel {
+  const known = prepared.get(id) ?? (model && prepare(model.model, model.selector));
+  if (known === undefined) throw new RangeError(`model ${id} is not loaded`);
+  prepared.set(id, known);
+  if (claimed === undefined) known.rowPlan();
+  return known;
+}
+
+function answer(run: CanonicalRun): CanonicalAnswer {
+  const { task, calldata, claimed } = run;
   try {
-    const known = prepared.get(id) ?? (model && prepare(model.model, model.selector));
-    if (known === undefined) throw new RangeError(`model ${id} is not loaded`);
-    prepared.set(id, known);
+    const known = madeReady(run);
     if (task === "output") {
       const since = performance.now();
       const output = execute(known, calldata).slice();
@@ -40,7 +48,7 @@ function answer({ task, id, model, calldata, claimed }: CanonicalRun): Canonical
 }
 
 /** Memory that the answers own, each once; what is short is sooner copied. */
-function buffersOf(answers: FromThread): ArrayBuffer[] {
+function buffersOf(answers: readonly CanonicalAnswer[]): ArrayBuffer[] {
   const arrays = answers.flatMap((made) =>
     made.kind === "trace"
       ? [
@@ -52,7 +60,15 @@ function buffersOf(answers: FromThread): ArrayBuffer[] {
   return [...new Set(arrays.map(({ buffer }) => buffer as ArrayBuffer))];
 }
 
-parentPort?.on("message", (runs: ToThread) => {
+parentPort?.on("message", ({ runs, tellsReady }: ToThread) => {
+  if (tellsReady) {
+    // A run that cannot be made ready says so in its answer.
+    for (const run of runs)
+      try {
+        madeReady(run);
+      } catch {}
+    parentPort?.postMessage("ready" satisfies FromThread);
+  }
   const answers = runs.map(answer);
   parentPort?.postMessage(answers, buffersOf(answers));
 });

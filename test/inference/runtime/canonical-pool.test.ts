@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { seededProgram } from "../../../conformance/generate/random-program.ts";
 import { encodeInput } from "../../../inference/codecs/input.ts";
 import { commitTrace } from "../../../inference/commit/commitments.ts";
@@ -10,7 +10,11 @@ import { prepare } from "../../../inference/executor/prepare.ts";
 import type { CanonicalModel } from "../../../inference/runtime/canonical-messages.ts";
 import { CanonicalPool, type CanonicalPoolOptions } from "../../../inference/runtime/canonical-pool.ts";
 import { running } from "../../support/claimed-models.ts";
+import { measuredOn } from "../../support/derivation.ts";
+import { derivedLlama, promptInput } from "../../support/derived-llama.ts";
 import { heavyModel } from "../../support/heavy-model.ts";
+import { createRng } from "../../support/rng.ts";
+import { smallLlama } from "../../support/small-llama.ts";
 
 const pools: CanonicalPool[] = [];
 afterEach(() => {
@@ -108,6 +112,45 @@ describe("CanonicalPool", () => {
     await expect(pool.output("heavy", heavy.calldata, { signal: leaving.signal })).rejects.toBe(
       "nobody waits",
     );
+  });
+
+  test("behavior: what a thread makes ready for a language model outlasts who waits for it", async () => {
+    const selector = Uint8Array.of(1, 2, 3, 4);
+    const llama = smallLlama(createRng(5), { layers: 1 });
+    const lengths = { prompt: 4, answer: 3 };
+    const run = derivedLlama(llama, measuredOn(llama, lengths), lengths);
+    const { model } = run.derived;
+    const pool = open(new Map([["llama", { model, selector }]]), { threads: 1, stopAfterMs: 5 });
+    // Time passes where the test says so.
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    let threads = 0;
+    const count = () => {
+      threads += 1;
+    };
+    process.on("worker", count);
+    try {
+      const calldata = encodeInput(model.program, selector, promptInput(run, [1, 2, 3, 4]));
+      const right = execute(prepare(model, selector), calldata);
+      // First for a check alone, then for an output, which takes a plan.
+      const asks = [
+        (signal: AbortSignal) => pool.check("llama", calldata, right, { signal }),
+        (signal: AbortSignal) => pool.output("llama", calldata, { signal }),
+      ];
+      for (const ask of asks) {
+        const leaving = new AbortController();
+        const refused = expect(ask(leaving.signal)).rejects.toBe("nobody waits");
+        await nextTurn();
+        leaving.abort("nobody waits");
+        await refused;
+        vi.advanceTimersByTime(60_000);
+      }
+      expect(await pool.check("llama", calldata, right)).toEqual({ isRight: true, output: right });
+      expect(await pool.output("llama", calldata)).toEqual(right);
+      expect(threads).toBe(1);
+    } finally {
+      process.off("worker", count);
+      vi.useRealTimers();
+    }
   });
 
   test("behavior: what is owed goes first, and callers never take the last thread", async () => {
