@@ -133,7 +133,9 @@ export function verifyFolder(directory: string, from?: string): Check[] {
   if (from !== undefined && source.name !== "recipe.json")
     refuseArgument("--from", from, `for a derived model only; ${source.name} is the source of this one`);
   checkFiles(directory, manifest);
-  const image = imageOf(archiveFiles(directory), sha256Bytes);
+  const archive = archiveFiles(directory);
+  const image = imageOf(archive, sha256Bytes);
+  const strays = [...archive.keys()].filter((name) => assay.files[name] === undefined);
   const prepared = prepare(model, selector);
   const tests = assay.selfTest.filter(
     ({ seed, outputHash }) => toHex(selfTestHash(prepared, seed)) === outputHash,
@@ -141,7 +143,14 @@ export function verifyFolder(directory: string, from?: string): Check[] {
   const { warnings } = validateManifest(manifest);
   return [
     { name: "manifest", ok: true, detail: `valid, ${warnings.length} warning(s)` },
-    { name: "files", ok: true, detail: `${Object.keys(assay.files).length} files have their sha256` },
+    {
+      name: "files",
+      ok: strays.length === 0,
+      detail:
+        strays.length === 0
+          ? `${Object.keys(assay.files).length} files have their sha256`
+          : `${strays.join(", ")} of another model: not in manifest.json, move it elsewhere`,
+    },
     { name: "modelId", ok: true, detail: loaded.modelId },
     { name: "profile", ok: true, detail: `${loaded.profile.steps.length} steps proven` },
     { name: "meaning", ok: true, detail: meaningDetail(assay.meaning) },
@@ -151,7 +160,7 @@ export function verifyFolder(directory: string, from?: string): Check[] {
     { name: "container_image", ok: image === manifest.container_image, detail: image },
     {
       name: "self-tests",
-      ok: tests.length === assay.selfTest.length,
+      ok: tests.length > 0 && tests.length === assay.selfTest.length,
       detail: `${tests.length} of ${assay.selfTest.length} outputs are as the manifest says`,
     },
   ];

@@ -104,6 +104,19 @@ describe("assay model derive", () => {
     expect((await errorOf("verify", changed)).shortMessage).toMatch(/ failed: tensors\.$/);
   });
 
+  it("error: a file that another model left in the folder, and a manifest without self-tests", async () => {
+    const left = join(root, "left");
+    cpSync(out, left, { recursive: true });
+    writeFileSync(join(left, "model.onnx"), "of before");
+    const printed = await errorOf("verify", left);
+    expect(printed.shortMessage).toMatch(/ failed: files, container_image\.$/);
+    rmSync(join(left, "model.onnx"));
+    const manifest = JSON.parse(readFileSync(join(out, "manifest.json"), "utf8")) as Manifest;
+    const assaySection = { ...manifest.assay, selfTest: [] };
+    writeFileSync(join(left, "manifest.json"), JSON.stringify({ ...manifest, assay: assaySection }));
+    expect((await errorOf("verify", left)).shortMessage).toMatch(/ failed: self-tests\.$/);
+  });
+
   it("error: a file of weights for a model that was imported", async () => {
     expect(await errorOf("verify", "sentiment", "--from", source.weights)).toMatchObject({
       code: "ARGUMENT_INVALID",
