@@ -1,5 +1,6 @@
 /** SmolLM2 as a program of integers: how long it takes to derive, prove, check and answer, and how large its trace is. */
 import { readFileSync } from "node:fs";
+import { commitTrace } from "../inference/commit/commitments.ts";
 import { readGguf } from "../inference/derive/gguf.ts";
 import { deriveLlama } from "../inference/derive/llama/derive.ts";
 import { findByRows, onePass } from "../inference/executor/find-output.ts";
@@ -11,7 +12,9 @@ import { ID_OFFSET, NO_ID } from "../inference/text/ids.ts";
 import { SELECTOR } from "./chain.ts";
 import { type Figure, grouped, type Measured, megabytes, type Part } from "./report.ts";
 
-const LENGTHS = { prompt: 64, answer: 32 };
+/** As long as a derived model is: the targets of docs/BENCHMARKS.md are those of 256 + 32 ids. */
+const LENGTHS = { prompt: 225, answer: 32 };
+const MIB = 2 ** 20;
 /** "What is the capital of France?" by the chat template, with its own system prompt. */
 const PROMPT = [
   1, 9690, 198, 2683, 359, 253, 5356, 5646, 11173, 3365, 3511, 308, 34519, 28, 7018, 411, 407, 19712, 8182, 2,
@@ -43,27 +46,44 @@ async function run(): Promise<Measured> {
   const input = { codec: "int16s", int16s } as const;
   // A first run fills memory and lets code be compiled.
   const answer = findByRows(prepared, planned.result, input);
-  const found = seconds(() => findByRows(prepared, planned.result, input));
+  const seen: number[] = [];
+  const began = performance.now();
+  findByRows(prepared, planned.result, input, () => seen.push((performance.now() - began) / 1000));
   const checked = seconds(() => onePass(prepared, input, answer));
+  const committed = seconds(() => commitTrace(model.program, prepared.run(input, answer)));
   const { steps } = model.program;
   const trace = steps.reduce((sum, { type, dims }) => sum + elementBytes(type) * elementCount(dims), 0);
   const weights = model.weights.reduce((sum, { length }) => sum + length, 0);
   const memory = process.resourceUsage().maxRSS * 1024;
   const name = `SmolLM2-135M, ${LENGTHS.prompt} + ${LENGTHS.answer} ids`;
-  const time = (what: string, value: number): Figure => ({
-    name: `${name}: ${what}`,
-    value: `${value.toFixed(1)} s`,
+  const [first, last] = [seen[0] as number, seen.at(-1) as number];
+  const rate = (seen.length - 1) / (last - first);
+  const figure = (what: string, value: string, at?: { target: string; isMet: boolean }): Figure => ({
+    ...{ name: `${name}: ${what}`, value },
+    ...at,
+  });
+  const time = (what: string, taken: number, most?: number): Figure =>
+    figure(
+      what,
+      `${taken.toFixed(1)} s`,
+      most === undefined ? undefined : { target: `≤ ${most} s`, isMet: taken <= most },
+    );
+  const atMost = (most: number, value: number, unit: (value: number) => string) => ({
+    target: `≤ ${unit(most)}`,
+    isMet: value <= most,
   });
   const figures: Figure[] = [
-    { name: `${name}: steps`, value: grouped(steps.length), target: "≤ 800", isMet: steps.length <= 800 },
-    { name: `${name}: bytes of the trace's tensors`, value: grouped(trace) },
-    { name: `${name}: bytes of weights`, value: grouped(weights) },
+    figure("steps", grouped(steps.length), atMost(800, steps.length, grouped)),
+    figure("the trace's tensors", megabytes(trace), atMost(450 * MIB, trace, megabytes)),
+    figure("weights", megabytes(weights)),
     time("deriving the program from the file", derived.taken),
     time("proving profile and causality, as a node does when it starts", proven.taken),
     time("planning rows, once", planned.taken),
-    time("checking an answer, one pass", checked.taken),
-    time("finding an answer, by rows", found.taken),
-    { name: `${name}: most memory of all that`, value: megabytes(memory) },
+    time("checking an answer, one pass", checked.taken, 4),
+    time("a pass and its commitment", committed.taken, 30),
+    time("the first id of an answer", first, 1),
+    figure("further ids a second", rate.toFixed(1), { target: "≥ 30", isMet: rate >= 30 }),
+    figure("most memory of all that", megabytes(memory), atMost(1536 * MIB, memory, megabytes)),
   ];
   const rows = figures.map(({ name: figure, value, target, isMet }) => ({
     ...{ model: MODEL, figure: figure.slice(name.length + 2), value },
@@ -76,6 +96,6 @@ export const DERIVED_PART: Part = {
   name: "derived",
   title: "A derived language model",
   method:
-    "SmolLM2-135M-Instruct derived from the file that ASSAY_WEIGHTS names, one process and one thread; the target is that of 256 + 32 ids.",
+    "SmolLM2-135M-Instruct derived from the file that ASSAY_WEIGHTS names, at the most ids that a derived model has, one process and one thread. The targets are those of 256 + 32 ids; memory is of deriving, proving and planning, too.",
   run,
 };
