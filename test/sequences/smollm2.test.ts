@@ -8,7 +8,7 @@ import { fromHex } from "../../base/bytes.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
 import { decodeOutput } from "../../inference/codecs/output.ts";
 import type { Manifest } from "../../inference/manifest/assay.ts";
-import { isPlanesDot, type Program } from "../../inference/program/form.ts";
+import type { Program } from "../../inference/program/form.ts";
 import { readProgram } from "../../inference/program/validate.ts";
 import { ID_OFFSET, NO_ID } from "../../inference/text/ids.ts";
 import { FALL_REASONS } from "../../protocol/rules/types.ts";
@@ -49,11 +49,10 @@ describe.skipIf(weights === undefined)("SmolLM2-135M-Instruct on a chain", () =>
     await ownModel(system, ["register", folder]);
     program = readProgram(new Uint8Array(readFileSync(join(folder, "program.bin"))));
     ({ assay } = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")) as Manifest);
-    const { steps } = program;
-    const middle = steps.findIndex((step, i) => i > steps.length / 2 && isPlanesDot(step));
     const prover = system.daemon("prover", ROLES.prover, ["prover", "--port", "0", ...PATIENT]);
+    // A wrong last token, and the honest trace of that answer.
     cheat = new Victim(ROLES.cheat, "prover is up", () =>
-      system.cheat("cheat", ROLES.cheat, `element:${middle}`, PATIENT),
+      system.cheat("cheat", ROLES.cheat, "output", PATIENT),
     );
     challenger = new Victim(ROLES.challenger, "challenger is up", () =>
       system.daemon("challenger", ROLES.challenger, ["challenger", "defend"]),
@@ -88,7 +87,7 @@ describe.skipIf(weights === undefined)("SmolLM2-135M-Instruct on a chain", () =>
     cheat.strike("Challenged", "in the middle");
     await Promise.all([challenger.settled(), cheat.settled()]);
     const fell = await system.events.until("Fell", of(wrong), PATIENCE_MS);
-    expect(FALL_REASONS[fell.reason]).toBe("ELEMENT");
+    expect(FALL_REASONS[fell.reason]).toBe("OUTPUT");
     await system.passTime(5 * ANSWER_SECONDS + 1);
     await system.events.until("Finalized", of(honest), PATIENCE_MS);
     expect(system.events.all("Fell", of(honest))).toEqual([]);
