@@ -24,11 +24,12 @@ const ANSWER_SECONDS = 600;
 const PATIENCE_MS = 1_500_000;
 /** The first run of a thread plans the rows, too. */
 const PATIENT = ["--run-timeout-seconds", "600"];
-const LENGTHS = { prompt: 24, answer: 8 };
+/** Sixteen numbers fill a word, so that the cheat's changed last byte is one of a number. */
+const LENGTHS = { prompt: 24, answer: 16 };
 /** "What is the capital of France?" by the chat template, without a system prompt. */
 const PROMPT = [1, 4093, 198, 1780, 314, 260, 3575, 282, 4649, 47, 2, 198, 1, 520, 9531, 198];
-/** "The capital of France is Paris." and the end token. */
-const ANSWER = [504, 3575, 282, 4649, 314, 7042, 30, 2];
+/** "The capital of France is Paris.", the end token, and behind it nothing. */
+const ANSWER = [504, 3575, 282, 4649, 314, 7042, 30, 2, ...new Array<number>(8).fill(NO_ID + ID_OFFSET)];
 
 const weights = smollm2Weights();
 
