@@ -11,6 +11,7 @@ import {
 import { bitsOf } from "../program/tensor.ts";
 import { unpackLookup } from "../program/weights.ts";
 import { readWord } from "./broadcast.ts";
+import { copyElements } from "./copy.ts";
 import type { Kernel, OpcodeForm, PreparedOperand } from "./opcode.ts";
 import { ownRow } from "./row-parts.ts";
 
@@ -99,9 +100,6 @@ function sum(ids: PreparedOperand, { dims, words }: PreparedOperand): Kernel {
   };
 }
 
-/** Elements from which a copy of the engine's is faster than a loop. */
-const LONG_ROW = 128;
-
 function pick(step: Step, { dims, constant }: PreparedOperand): Kernel {
   const [v, d] = dims as [number, number];
   const wide = elementBytes(step.type) === 4;
@@ -111,10 +109,7 @@ function pick(step: Step, { dims, constant }: PreparedOperand): Kernel {
     const ids = a as Int32Array;
     const target = wide ? bitsOf(out) : out;
     for (let row = 0; row < rows; row++) {
-      const from = clamp(ids[row] as number, v - 1) * d;
-      const to = row * d;
-      if (d >= LONG_ROW) target.set(table.subarray(from, from + d), to);
-      else for (let i = 0; i < d; i++) target[to + i] = table[from + i] as number;
+      copyElements(target, row * d, table, clamp(ids[row] as number, v - 1) * d, d);
     }
   };
 }

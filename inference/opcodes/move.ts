@@ -2,6 +2,7 @@ import type { StepCheck } from "../program/check.ts";
 import { elementBytes, elementCount, NONE, type Step, type TensorData } from "../program/form.ts";
 import { bitsOf } from "../program/tensor.ts";
 import { readWord } from "./broadcast.ts";
+import { copyElements } from "./copy.ts";
 import type { OpcodeForm } from "./opcode.ts";
 
 const PAD = -1;
@@ -86,13 +87,9 @@ function copyRuns(target: TensorData, source: TensorData, runs: Int32Array, pad:
   for (let run = 0; run < runs.length; run += RUN) {
     const [to, from, end] = [runs[run] as number, runs[run + 1] as number, runs[run + 2] as number];
     if (from === PAD) target.fill(pad, to, end);
-    else if (end - to >= LONG_COPY) target.set(source.subarray(from, from + end - to), to);
-    else for (let i = 0; i < end - to; i++) target[to + i] = source[from + i] as number;
+    else copyElements(target, to, source, from, end - to);
   }
 }
-
-/** Elements from which a copy of the engine's is faster than a loop. */
-const LONG_COPY = 128;
 
 function gather(target: TensorData, source: TensorData, map: Int32Array, pad: number): void {
   for (let i = 0; i < map.length; i++) {
