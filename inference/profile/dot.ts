@@ -132,11 +132,9 @@ function activationRange(ctx: StepRanges): Range {
     const [a, b] = [row * k, (Math.floor(row / step.k) * n + (element % n)) * k];
     let [least, most] = [0, 0];
     for (let i = 0; i < k; i++) {
-      const [al, ah] = [left.range.low[a + i] as number, left.range.high[a + i] as number];
-      const [bl, bh] = [right.range.low[b + i] as number, right.range.high[b + i] as number];
-      const [w, x, y, z] = [al * bl, al * bh, ah * bl, ah * bh];
-      least += Math.min(w, x, y, z);
-      most += Math.max(w, x, y, z);
+      const [low, high] = interval(left.range, a + i, right.range, b + i);
+      least += low;
+      most += high;
     }
     result.low[element] = least;
     result.high[element] = most;
