@@ -15,25 +15,45 @@ export interface ProverTerms {
   readonly signal?: AbortSignal;
 }
 
-/** Sends bytes to a prover. @param longest answer, bytes
- *  @throws BaseError PROVER_REFUSED, SIGNED_CLAIM_WRONG for a longer answer */
-export async function post(
+/** What is sent to a prover, and how long its answer may be. */
+interface Sent {
+  readonly type: string;
+  readonly body: Uint8Array;
+  /** bytes */
+  readonly longest: number;
+}
+
+interface Answer {
+  readonly response: Response;
+  readonly body: Uint8Array;
+}
+
+/** Sends bytes to a prover. @returns its answer, an error too
+ *  @throws BaseError SIGNED_CLAIM_WRONG for a longer answer; faults of `fetch` */
+export async function exchange(
   place: string,
-  { type, body, longest }: { readonly type: string; readonly body: Uint8Array; readonly longest: number },
-  { url, signal, fetch: send = fetch }: ProverTerms,
-): Promise<{ readonly response: Response; readonly body: Uint8Array }> {
+  { type, body, longest }: Sent,
+  { signal, fetch: send = fetch }: Omit<ProverTerms, "url">,
+): Promise<Answer> {
+  const response = await send(place, {
+    method: "POST",
+    // What another address answers is no word of this prover, and may be none that anybody should read.
+    redirect: "error",
+    headers: { "Content-Type": type },
+    body: new Blob([body as Uint8Array<ArrayBuffer>]),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return { response, body: await readAtMost(response, response.ok ? longest : MAX_ERROR_BYTES) };
+}
+
+/** Sends bytes to a prover, of which an error is no answer.
+ *  @throws BaseError PROVER_REFUSED, SIGNED_CLAIM_WRONG for a longer answer */
+export async function post(place: string, sent: Sent, terms: ProverTerms): Promise<Answer> {
+  const { url } = terms;
   try {
-    const response = await send(place, {
-      method: "POST",
-      // What another address answers is no word of this prover, and may be none that anybody should read.
-      redirect: "error",
-      headers: { "Content-Type": type },
-      body: new Blob([body as Uint8Array<ArrayBuffer>]),
-      ...(signal === undefined ? {} : { signal }),
-    });
-    const read = await readAtMost(response, response.ok ? longest : MAX_ERROR_BYTES);
-    if (!response.ok) throw refused(url, answered(response, read));
-    return { response, body: read };
+    const answer = await exchange(place, sent, terms);
+    if (!answer.response.ok) throw refused(url, answered(answer.response, answer.body));
+    return answer;
   } catch (cause) {
     if (cause instanceof BaseError) throw cause;
     throw refused(url, cause instanceof Error ? cause.message : String(cause), cause);

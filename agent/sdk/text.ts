@@ -6,7 +6,7 @@ import { BaseError } from "../../base/errors.ts";
 import { writeInt16s } from "../../inference/codecs/int16s.ts";
 import type { Message } from "../../inference/text/chat.ts";
 import type { AnswerText, ModelText } from "../../inference/text/model-text.ts";
-import { type ProverTerms, readAtMost } from "./ask-prover.ts";
+import { exchange, type ProverTerms } from "./ask-prover.ts";
 import type { Model, Values } from "./model.ts";
 
 export type { Message, Role } from "../../inference/text/chat.ts";
@@ -56,18 +56,15 @@ export interface AskedText extends AnswerText {
 export async function askText(
   model: string,
   messages: readonly Message[],
-  { url, signal, fetch: send = fetch }: ProverTerms,
+  terms: ProverTerms,
 ): Promise<AskedText> {
+  const { url } = terms;
   const place = `${url.replace(/\/$/, "")}/v1/tools/${encodeURIComponent(model)}`;
   try {
-    const response = await send(place, {
-      method: "POST",
-      redirect: "error",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ messages }),
-      ...(signal === undefined ? {} : { signal }),
-    });
-    const body = new TextDecoder().decode(await readAtMost(response, LONGEST_ANSWER));
+    const sent = new TextEncoder().encode(JSON.stringify({ messages }));
+    const asked = { type: "application/json", body: sent, longest: LONGEST_ANSWER };
+    const { response, body: read } = await exchange(place, asked, terms);
+    const body = new TextDecoder().decode(read);
     if (!response.ok) throw errorIn(body) ?? refused(url, `it answers ${response.status}`);
     const answer = JSON.parse(body) as Partial<AskedText>;
     if (typeof answer.text === "string" && Array.isArray(answer.ids)) return answer as AskedText;

@@ -101,7 +101,7 @@ describe("assay model chat", () => {
     const state = { modelId: `0x${"11".repeat(32)}`, status: "final", request: `0x${"22".repeat(32)}` };
     const answer = { ...state, claim: "0xabcd", text: "yes", ids: [9], output: "0x12", inputHash: "0x34" };
     vi.spyOn(globalThis, "fetch").mockImplementation(async (url, init) => {
-      asked.push({ url: String(url), body: JSON.parse(String(init?.body)) });
+      asked.push({ url: String(url), body: await new Response(init?.body ?? null).json() });
       return new Response(JSON.stringify(answer));
     });
     const { parts, printed } = await chat(folder, "hi", "--prover", "http://prover.test/");
