@@ -8,7 +8,7 @@ import { prepare } from "../inference/executor/prepare.ts";
 import type { RowPlan } from "../inference/executor/rows/plan.ts";
 import { proveProfile } from "../inference/profile/prove.ts";
 import { elementBytes, elementCount } from "../inference/program/form.ts";
-import { ID_OFFSET, NO_ID } from "../inference/text/ids.ts";
+import { promptNumbers } from "../inference/text/ids.ts";
 import { SELECTOR } from "./chain.ts";
 import { type Figure, grouped, type Measured, megabytes, type Part } from "./report.ts";
 
@@ -41,8 +41,7 @@ async function run(): Promise<Measured> {
   const proven = seconds(() => proveProfile(model, nodes));
   const prepared = prepare(model, SELECTOR);
   const planned = seconds(() => prepared.rowPlan() as RowPlan);
-  const padding = new Array<number>(LENGTHS.prompt - PROMPT.length).fill(NO_ID);
-  const int16s = [...padding, ...PROMPT.map((id) => id - ID_OFFSET)];
+  const int16s = promptNumbers(PROMPT, LENGTHS.prompt);
   const input = { codec: "int16s", int16s } as const;
   // A first run fills memory and lets code be compiled.
   const answer = findByRows(prepared, planned.result, input);

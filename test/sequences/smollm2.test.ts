@@ -10,7 +10,7 @@ import { decodeOutput } from "../../inference/codecs/output.ts";
 import type { Manifest } from "../../inference/manifest/assay.ts";
 import type { Program } from "../../inference/program/form.ts";
 import { readProgram } from "../../inference/program/validate.ts";
-import { ID_OFFSET, NO_ID } from "../../inference/text/ids.ts";
+import { ID_OFFSET, NO_ID, promptNumbers } from "../../inference/text/ids.ts";
 import { FALL_REASONS } from "../../protocol/rules/types.ts";
 import { runInProcess } from "../support/assay.ts";
 import { of } from "../support/cases.ts";
@@ -65,8 +65,7 @@ describe.skipIf(weights === undefined)("SmolLM2-135M-Instruct on a chain", () =>
 
   /** @param prover index of the account that alone may claim */
   async function claimOf(prover: number) {
-    const padding = new Array<number>(LENGTHS.prompt - PROMPT.length).fill(NO_ID);
-    const int16s = [...padding, ...PROMPT.map((id) => id - ID_OFFSET)];
+    const int16s = promptNumbers(PROMPT, LENGTHS.prompt);
     const calldata = encodeInput(program, fromHex(assay.selector), { codec: "int16s", int16s });
     const model = { modelId: assay.modelId as Hex };
     const asked = await system.ask({ model, calldata, prover: systemAccount(prover).address });
