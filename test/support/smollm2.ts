@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { llamaFiles } from "../../agent/executor/models/llama/install.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 
-/** Path of the GGUF file: what ASSAY_WEIGHTS names, or what `npm run test:sequences` installs.
+/** Path of the GGUF file: what ASSAY_WEIGHTS names, or what `npm run test:executor` and `test:sequences` install.
  *  @returns undefined where there is none */
 export function smollm2Weights(): string | undefined {
   const installed = llamaFiles(join(projectRoot, "build", "executor-data", "llama")).model;
