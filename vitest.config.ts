@@ -15,6 +15,8 @@ export default defineConfig({
       {
         test: {
           name: "unit",
+          // What files share is loaded once by each worker: no module of theirs keeps state that another would see.
+          isolate: false,
           include: ["test/**/*.test.ts"],
           exclude: [
             ...["integration", "contracts", ...NAMED_SUITES].map((folder) => `test/${folder}/**`),

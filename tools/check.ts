@@ -16,8 +16,8 @@ type Check = readonly [name: string, command: string, args: readonly string[]];
 
 /** What only reads sources, the longest first. */
 const OF_SOURCES: readonly Check[] = [
-  ["types", node, [join(modules, "typescript/bin/tsc")]],
-  ["types of the pages", node, [join(modules, "typescript/bin/tsc"), "-p", "explorer/app"]],
+  ["types", node, [join(modules, "typescript7/bin/tsc")]],
+  ["types of the pages", node, [join(modules, "typescript7/bin/tsc"), "-p", "explorer/app"]],
   ["imports", node, [...tsx, "tools/check-deps.ts"]],
   ["names", node, [...tsx, "tools/check-names.ts"]],
   ["documents", node, [...tsx, "tools/check-docs.ts"]],

@@ -1,5 +1,5 @@
 /** `npm run test:nodes`: the project on the other versions of Node.js that it supports, each with the npm that comes
- *  with it: a clean installation without a warning, the demonstration, and a twelfth of the unit tests; with
+ *  with it: a clean installation without a warning, the demonstration, and a thirtieth of the unit tests; with
  *  TEST_DEPTH=nightly shares that together are all of them. */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
@@ -22,7 +22,7 @@ export const VERSIONS: readonly Version[] = [
 ];
 
 /** Into so many the unit tests are parted, of which each version runs one. */
-const SHARES = 12;
+const SHARES = 30;
 
 const PASSED: Counts = { ...NONE, passed: 1 };
 const FAILED: Counts = { ...NONE, failed: 1 };

@@ -93,7 +93,7 @@ function missedByTypeScript(copy: string): string[] {
     include: PROGRAM_FOLDERS,
   };
   writeFileSync(join(copy, "tsconfig.copy.json"), JSON.stringify(config));
-  const output = run(copy, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.copy.json"]);
+  const output = run(copy, ["node_modules/typescript7/bin/tsc", "-p", "tsconfig.copy.json"]);
   const errors = [...output.matchAll(/^(\S+)\(\d+,\d+\): error TS\d+: (.*)$/gm)];
   if (errors.length === 0) throw new Error(`tsc names nothing: ${output}`);
   const files = errors.map(([, file, message]) => {

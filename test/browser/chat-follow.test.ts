@@ -4,7 +4,9 @@ import type { Tool, ToolOutcome } from "../../agent/gateway/tool.ts";
 import type { Asked } from "../../agent/sdk/index.ts";
 import { startChromium } from "../support/chromium.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { ask, claim, local, pendingClaim, settle, system } from "../support/sdk.ts";
+import { ask, claim, local, openLocalSdk, pendingClaim, settle, system } from "../support/sdk.ts";
+
+openLocalSdk();
 
 let gateway: TestGateway;
 let browser: Browser;

@@ -37,7 +37,7 @@ describe("assay conformance run", () => {
     );
   });
 
-  test.each(sampled(CONFORMANCE_FAULTS, 3).map((mutant, i) => ({ name: mutant.name, mutant, i })))(
+  test.each(sampled(CONFORMANCE_FAULTS, 6).map((mutant, i) => ({ name: mutant.name, mutant, i })))(
     "behavior: finds $name",
     async ({ mutant, i }) => {
       const command = await withFault(mutant, `fault-${i}`);

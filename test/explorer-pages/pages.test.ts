@@ -234,7 +234,7 @@ const TIMED: ReadonlySet<string> = new Set(["waiting dispute", "request", "claim
 
 describe("every page", () => {
   it.each([1280, 390])(
-    "default: at %i pixels axe finds nothing, light or dark, and nothing is wider",
+    "default: at %i pixels each looks as it did, nothing is wider, and axe finds nothing",
     async (width) => {
       const findings: string[] = [];
       for (const [name, path] of pages()) {

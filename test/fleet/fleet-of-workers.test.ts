@@ -96,12 +96,13 @@ describe("a prover and a challenger with workers", () => {
     );
     try {
       await expect.poll(() => challengerMetric("assay_workers_alive"), SOON).toBe(2);
+      await expect.poll(() => proverMetric("assay_workers_alive"), SOON).toBe(2);
       const { claimId } = await rightClaim();
       await expect.poll(() => challengerMetric("assay_workers_barred"), SOON).toBe(2);
       await expect.poll(() => readFileSync(challenger.log, "utf8"), SOON).toContain(claimId);
       expect(system.events.all("Challenged", of({ claimId }))).toEqual([]);
       // One of them answered the prover, which bonded on what its own executor computed.
-      expect(await proverMetric("assay_workers_barred")).toBeGreaterThan(0);
+      await expect.poll(() => proverMetric("assay_workers_barred"), SOON).toBeGreaterThan(0);
       await wrongFalls();
     } finally {
       for (const liar of liars) await liar.stop();

@@ -2,8 +2,10 @@ import { type Hex, keccak256, toHex } from "viem";
 import { describe, expect, test } from "vitest";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import type { ClaimId } from "../../protocol/rules/types.ts";
-import { codeOf, logged, prover } from "../support/http-prover.ts";
+import { codeOf, logged, prover, serveForTests } from "../support/http-prover.ts";
 import { documentOf, validatorOf } from "../support/openapi.ts";
+
+serveForTests();
 
 const id = keccak256("0x01") as ClaimId;
 const hashOf = (number: bigint, fork: string): Hex => keccak256(toHex(`${number}${fork}`));

@@ -12,9 +12,11 @@ import type { Message } from "../../inference/text/chat.ts";
 import type { ModelText } from "../../inference/text/model-text.ts";
 import { encodeCall } from "../../protocol/rules/abi.ts";
 import { type ServedProgram, serveModels } from "../../prover/models.ts";
-import { JSON_TYPE, models, post, prover } from "../support/http-prover.ts";
+import { JSON_TYPE, models, post, prover, serveForTests } from "../support/http-prover.ts";
 import { documentOf, expectDocumented } from "../support/openapi.ts";
 import { writeTalking } from "../support/talking-model.ts";
+
+serveForTests();
 
 const LENGTHS = { prompt: 60, answer: 6 };
 const root = mkdtempSync(join(tmpdir(), "assay-conversations-"));

@@ -4,7 +4,17 @@ import type { HttpServer } from "../../protocol/service/http/listen.ts";
 import { Metrics } from "../../protocol/service/metrics/metrics.ts";
 import type { HttpLimits } from "../../prover/http/parts.ts";
 import { fetchMetrics } from "../support/exposition.ts";
-import { bodyOf, calldata, JSON_TYPE, OCTETS, prover, startApp } from "../support/http-prover.ts";
+import {
+  bodyOf,
+  calldata,
+  JSON_TYPE,
+  OCTETS,
+  prover,
+  serveForTests,
+  startApp,
+} from "../support/http-prover.ts";
+
+serveForTests();
 
 const SOON = { timeout: 240_000, interval: 5 };
 const servers: HttpServer[] = [];

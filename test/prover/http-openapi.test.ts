@@ -11,9 +11,12 @@ import {
   post,
   prover,
   served,
+  serveForTests,
   texts,
 } from "../support/http-prover.ts";
 import { documentOf, expectDocumented, type OpenApi, validatorOf } from "../support/openapi.ts";
+
+serveForTests();
 
 let document: OpenApi;
 beforeAll(async () => {

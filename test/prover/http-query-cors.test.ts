@@ -1,7 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { fromHex } from "../../base/bytes.ts";
 import { queriesOf } from "../../prover/http/openapi.ts";
-import { bodyOf, calldata, HTTP_LIMITS, OCTETS, post, prover, startApp } from "../support/http-prover.ts";
+import {
+  bodyOf,
+  calldata,
+  HTTP_LIMITS,
+  OCTETS,
+  post,
+  prover,
+  serveForTests,
+  startApp,
+} from "../support/http-prover.ts";
+
+serveForTests();
 
 const PATH = "/tools/forecast-vix";
 const PAGE = "https://app.example";

@@ -13,8 +13,11 @@ import {
   post,
   prover,
   served,
+  serveForTests,
   stopping,
 } from "../support/http-prover.ts";
+
+serveForTests();
 
 describe("GET /v1/models", () => {
   const get = (path: string) => fetch(`${prover.server.url}${path}`);

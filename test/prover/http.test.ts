@@ -17,8 +17,11 @@ import {
   prover,
   right,
   served,
+  serveForTests,
   texts,
 } from "../support/http-prover.ts";
+
+serveForTests();
 
 describe("POST /tools/:name", () => {
   test("default: calldata to return data, as viem encodes and decodes them", async () => {

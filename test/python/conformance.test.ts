@@ -46,7 +46,7 @@ describe("python -m assay.exact lines", () => {
     expect(total).toBeGreaterThanOrEqual(LEAST);
   });
 
-  test.each(sampled(PYTHON_FAULTS, 2).map((mutant) => ({ name: mutant.name, mutant })))(
+  test.each(sampled(PYTHON_FAULTS, 4).map((mutant) => ({ name: mutant.name, mutant })))(
     "behavior: $name is found",
     async ({ mutant }) => {
       const areas = areasNamed([mutant.caughtBy]);

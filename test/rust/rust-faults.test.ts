@@ -24,7 +24,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("assay conformance run", () => {
-  test.each(sampled(RUST_FAULTS, 3))("behavior: $name is found", async (fault) => {
+  test.each(sampled(RUST_FAULTS, 6))("behavior: $name is found", async (fault) => {
     const files = [...new Set(fault.edits.map(({ file }) => file))];
     const sources = new Map(files.map((file) => [file, readFileSync(join(CRATES, file), "utf8")]));
     for (const [file, text] of mutate(sources, fault)) writeFileSync(join(folder, file), text);

@@ -7,7 +7,7 @@ import { projectRoot } from "../../tools/foundry.ts";
 import { axeFindings } from "./axe.ts";
 import { startChromium } from "./chromium.ts";
 import { type Appearance, appearanceOf, differencesOf } from "./picture-compare.ts";
-import { sampled } from "./scale.ts";
+import { scaled } from "./scale.ts";
 
 /** Where pictures for people go. */
 export const PICTURES = join(projectRoot, "build", "explorer-pictures");
@@ -15,7 +15,7 @@ export const PICTURES = join(projectRoot, "build", "explorer-pictures");
 const LOOKS = join(projectRoot, "test", "explorer-pages", "looks");
 const RENEW = "`RENEW_PICTURES=1 npm run test:explorer` keeps the new look";
 /** A hang ends the wait; a slow machine does not. */
-export const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 240_000;
 
 export interface ExplorerPages {
   /** of the running test */
@@ -24,7 +24,8 @@ export interface ExplorerPages {
   readonly hosts: ReadonlySet<string>;
   /** @param path below the explorer's address @param width of the window, pixels */
   open(path: string, width?: number): Promise<void>;
-  picture(name: string, fullPage?: boolean): Promise<unknown>;
+  /** Keeps what the open page looks like for people: in `npm run test:nightly`. */
+  picture(name: string, fullPage?: boolean): Promise<void>;
   /** Compares the open page, in light, with what it looked like, or keeps how it looks (`RENEW_PICTURES=1`).
    *  @returns what is wrong, one line each */
   compare(name: string): Promise<string[]>;
@@ -40,6 +41,8 @@ export function explorerPages(urlOf: () => string): ExplorerPages {
   let blank: Page | undefined;
   const problems: string[] = [];
   const hosts = new Set<string>();
+  const show = (name: string, fullPage = true) =>
+    page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage });
   beforeAll(async () => {
     mkdirSync(PICTURES, { recursive: true });
     browser = await startChromium();
@@ -70,7 +73,9 @@ export function explorerPages(urlOf: () => string): ExplorerPages {
       await page.goto(`${urlOf()}${path}`);
       await page.locator("h1").waitFor();
     },
-    picture: (name, fullPage = true) => page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage }),
+    picture: async (name, fullPage = true) => {
+      if (scaled(false, true)) await show(name, fullPage);
+    },
     async compare(name) {
       await page.emulateMedia({ colorScheme: "light" });
       await page.evaluate("scrollTo(0, 0)");
@@ -91,6 +96,7 @@ export function explorerPages(urlOf: () => string): ExplorerPages {
       if (!existsSync(picture)) return [`${name} has no picture: ${RENEW}`];
       const was = { ...JSON.parse(readFileSync(blocks, "utf8")), png: readFileSync(picture) } as Appearance;
       const found = await differencesOf(blank, was, appearance);
+      if (found.length > 0) await show(name);
       return found.map(
         (difference) => `${name}: ${difference}; look at build/explorer-pictures, then ${RENEW}`,
       );
@@ -98,9 +104,9 @@ export function explorerPages(urlOf: () => string): ExplorerPages {
     textOf: async (selector) => (await page.locator(selector).first().textContent()) ?? "",
     async findings(name, width) {
       const found: string[] = [];
-      // Colours are the same on a phone: there every change looks at the light ones alone.
-      const schemes = ["light", "dark"] as const;
-      for (const colorScheme of width < 500 ? sampled(schemes, 2) : schemes) {
+      // What axe reads is the same on a phone, but for the layout: there it looks in `npm run test:nightly`.
+      const schemes: readonly ("light" | "dark")[] = ["light", "dark"];
+      for (const colorScheme of width < 500 ? scaled([], schemes) : schemes) {
         await page.emulateMedia({ colorScheme });
         found.push(...(await axeFindings(page)).map((finding) => `${name}, ${colorScheme}: ${finding}`));
       }

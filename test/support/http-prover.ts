@@ -61,13 +61,13 @@ const engine: FastPath = {
     return model === undefined ? { failure: "no model" } : { output: execute(model.prepared, calldata) };
   },
 };
-const canonical = new CanonicalPool(new Map([forecast, sentiment].map((model) => [model.modelId, model])));
+let canonical: CanonicalPool;
 export const logged: { fields: Record<string, unknown>; message: string }[] = [];
 const note = (fields: object, message: string) => {
   logged.push({ fields: fields as Record<string, unknown>, message });
 };
 export const log = { debug: note, info: note, warn: note, error: note };
-export const stopping = new AbortController();
+export let stopping: AbortController;
 
 /** The interface on a free port.
  *  @param limits other than those of the tests' own prover */
@@ -111,22 +111,27 @@ export function startApp(limits: Partial<HttpLimits> = {}, metrics = new Metrics
   return listen(app, "127.0.0.1", 0);
 }
 
-beforeAll(async () => {
-  prover.server = await startApp();
-});
-afterAll(async () => {
-  await prover.server.close();
-  canonical.close();
-});
-beforeEach(() => {
-  prover.index = new ClaimIndex();
-  logged.length = 0;
-  prover.failure = undefined;
-  prover.payment = undefined;
-  prover.run = undefined;
-  prover.head = undefined;
-  prover.events.clear();
-});
+/** Called once by each test file: its prover, and what one test leaves is gone before the next. */
+export function serveForTests(): void {
+  beforeAll(async () => {
+    canonical = new CanonicalPool(new Map([forecast, sentiment].map((model) => [model.modelId, model])));
+    stopping = new AbortController();
+    prover.server = await startApp();
+  });
+  afterAll(async () => {
+    await prover.server.close();
+    canonical.close();
+  });
+  beforeEach(() => {
+    prover.index = new ClaimIndex();
+    logged.length = 0;
+    prover.failure = undefined;
+    prover.payment = undefined;
+    prover.run = undefined;
+    prover.head = undefined;
+    prover.events.clear();
+  });
+}
 
 export const post = (
   path: string,

@@ -1,5 +1,4 @@
-/** An agent on a local chain that asks for the tiny model through the SDK, and what others do there. What it exports is
- *  set before the first test of a file runs. */
+/** An agent on a local chain that asks for the tiny model through the SDK, and what others do there. */
 import { createWalletClient, type Hex, http } from "viem";
 import { afterAll, beforeAll } from "vitest";
 import {
@@ -32,20 +31,23 @@ export let wallet: ReturnType<typeof createWalletClient>;
 /** in the lanes EXECUTION and BOND */
 export let model: Model;
 
-beforeAll(async () => {
-  local = await startLocalChain();
-  system = await openLocalSystem(local);
-  wallet = createWalletClient({ account: accountAt(2), transport: http(local.rpcUrl) });
-  const { modelId } = await registerModel(system.chain, system.sender, encodeProgram(TINY_MODEL.program), {
-    ...TINY_IDENTITY,
-    lanes: LANE.BOND | LANE.EXECUTION,
+/** Called once by each test file: what this module exports is set before the first of its tests runs. */
+export function openLocalSdk(): void {
+  beforeAll(async () => {
+    local = await startLocalChain();
+    system = await openLocalSystem(local);
+    wallet = createWalletClient({ account: accountAt(2), transport: http(local.rpcUrl) });
+    const { modelId } = await registerModel(system.chain, system.sender, encodeProgram(TINY_MODEL.program), {
+      ...TINY_IDENTITY,
+      lanes: LANE.BOND | LANE.EXECUTION,
+    });
+    model = await openModel(system.chain, modelId);
   });
-  model = await openModel(system.chain, modelId);
-});
-afterAll(async () => {
-  await system?.close();
-  await local?.stop();
-});
+  afterAll(async () => {
+    await system?.close();
+    await local?.stop();
+  });
+}
 
 export const ask = (data: Hex = DATA, terms: Partial<Terms> = {}): Promise<Asked> =>
   request(system.chain, wallet, model, { data }, { fee: FEE, ...terms });

@@ -13,7 +13,9 @@ import { only, startTestGateway } from "../../support/gateway.ts";
 import { type AnsweringProver, startAnsweringProver } from "../../support/promises/answering-prover.ts";
 import { signTiny } from "../../support/promises/local-promises.ts";
 import { type AttackParts, signedAttacks } from "../../support/promises/signed-attacks.ts";
-import { ask, bonded, DATA, local, model, system } from "../../support/sdk.ts";
+import { ask, bonded, DATA, local, model, openLocalSdk, system } from "../../support/sdk.ts";
+
+openLocalSdk();
 
 /** The account of the system's sender. */
 const PROVER = accountAt(1);

@@ -14,7 +14,9 @@ import { type ClaimId, LANE } from "../../../protocol/rules/types.ts";
 import { accountAt } from "../../support/anvil.ts";
 import { type AnsweringProver, startAnsweringProver } from "../../support/promises/answering-prover.ts";
 import { signTiny, tinyBatch } from "../../support/promises/local-promises.ts";
-import { local, model, system } from "../../support/sdk.ts";
+import { local, model, openLocalSdk, system } from "../../support/sdk.ts";
+
+openLocalSdk();
 
 /** The account of the system's sender. */
 const PROVER = accountAt(1);

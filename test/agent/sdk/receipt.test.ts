@@ -15,7 +15,20 @@ import { isFinalBy } from "../../../protocol/chain/finality.ts";
 import { LANE } from "../../../protocol/rules/types.ts";
 import { accountAt } from "../../support/anvil.ts";
 import { bytesOutput } from "../../support/claims.ts";
-import { ask, bonded, claim, DATA, local, pendingClaim, settle, system, waitFor } from "../../support/sdk.ts";
+import {
+  ask,
+  bonded,
+  claim,
+  DATA,
+  local,
+  openLocalSdk,
+  pendingClaim,
+  settle,
+  system,
+  waitFor,
+} from "../../support/sdk.ts";
+
+openLocalSdk();
 
 const trustAt = (blockHash: Hex): Trust => ({
   ...system.chain.game,

@@ -16,7 +16,19 @@ import { claimIdOf } from "../../../protocol/rules/ids.ts";
 import { LANE } from "../../../protocol/rules/types.ts";
 import { accountAt } from "../../support/anvil.ts";
 import { bytesOutput, claimAction } from "../../support/claims.ts";
-import { ask, bonded, claim, DATA, local, pendingClaim, settle, system } from "../../support/sdk.ts";
+import {
+  ask,
+  bonded,
+  claim,
+  DATA,
+  local,
+  openLocalSdk,
+  pendingClaim,
+  settle,
+  system,
+} from "../../support/sdk.ts";
+
+openLocalSdk();
 
 const WRONG = "0xdeadbeef";
 const PAYMENT = { network: "eip155:8453", transaction: keccak256("0x01") };

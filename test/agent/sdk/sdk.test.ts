@@ -28,12 +28,15 @@ import {
   FEE,
   local,
   model,
+  openLocalSdk,
   QUICK,
   settle,
   system,
   waitFor,
   wallet,
 } from "../../support/sdk.ts";
+
+openLocalSdk();
 
 describe("request", () => {
   it("default: the chain holds it, and sending it again changes nothing", async () => {

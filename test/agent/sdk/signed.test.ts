@@ -9,7 +9,9 @@ import { accountAt } from "../../support/anvil.ts";
 import { type AnsweringProver, startAnsweringProver } from "../../support/promises/answering-prover.ts";
 import { signTiny, tinyOutput } from "../../support/promises/local-promises.ts";
 import { signedAttacks } from "../../support/promises/signed-attacks.ts";
-import { local, model, system } from "../../support/sdk.ts";
+import { local, model, openLocalSdk, system } from "../../support/sdk.ts";
+
+openLocalSdk();
 
 /** The account of the system's sender. */
 const PROVER = accountAt(1);

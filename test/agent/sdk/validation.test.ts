@@ -11,7 +11,9 @@ import { runInProcess } from "../../support/assay.ts";
 import { bytesOutput } from "../../support/claims.ts";
 import { temporaryFolder } from "../../support/deploy.ts";
 import { deployRegistries, IDENTITY, REFERENCE, VALIDATIONS } from "../../support/erc8004.ts";
-import { ask, bonded, claim, DATA, local, pendingClaim, system } from "../../support/sdk.ts";
+import { ask, bonded, claim, DATA, local, openLocalSdk, pendingClaim, system } from "../../support/sdk.ts";
+
+openLocalSdk();
 
 const folder = temporaryFolder();
 let identity: Address;

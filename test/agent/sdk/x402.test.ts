@@ -2,7 +2,9 @@ import { createServer, type RequestListener } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { paidTool } from "../../../agent/sdk/adapters/x402.ts";
 import { LANE } from "../../../protocol/rules/types.ts";
-import { DATA, model, system } from "../../support/sdk.ts";
+import { DATA, model, openLocalSdk, system } from "../../support/sdk.ts";
+
+openLocalSdk();
 
 let close = () => {};
 afterEach(() => close());

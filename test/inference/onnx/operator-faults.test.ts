@@ -27,7 +27,7 @@ describe("a fault planted in the importer", () => {
 
   it("behavior: all are found", async () => {
     const survivors: string[] = [];
-    const planted = sampled(OPERATOR_FAULTS, 3);
+    const planted = sampled(OPERATOR_FAULTS, 6);
     for (const fault of planted) {
       const find = await withFault(fault);
       if (find(fault.caughtBy, CASES) === undefined) survivors.push(fault.name);

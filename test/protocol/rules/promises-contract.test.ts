@@ -19,7 +19,7 @@ import { createRng } from "../../support/rng.ts";
 import { scaled } from "../../support/scale.ts";
 import { compileTruthParts } from "../../support/truth-parts.ts";
 
-const GAMES = scaled(40, 300, 1_000);
+const GAMES = scaled(15, 300, 1_000);
 
 interface Place {
   readonly world: EvmWorld;

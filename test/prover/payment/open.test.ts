@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 import { RULES } from "../../../protocol/rules/machine.ts";
 import { OWN_REQUEST_SECONDS } from "../../../prover/payment/file-request.ts";
 import { validSecondsOf } from "../../../prover/payment/open.ts";
-import { models } from "../../support/http-prover.ts";
+import { models, serveForTests } from "../../support/http-prover.ts";
+
+serveForTests();
 
 describe("validSecondsOf", () => {
   it("default: a payment outlasts a dispute that begins and is drawn out as late as the rules allow", () => {

@@ -33,8 +33,11 @@ import {
   right,
   sentiment,
   served,
+  serveForTests,
 } from "../../support/http-prover.ts";
 import { type PaymentSystem, startPayments } from "../../support/x402.ts";
+
+serveForTests();
 
 const PRICE = 2_500n;
 const VALID_SECONDS = 300;
