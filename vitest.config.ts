@@ -32,6 +32,7 @@ export default defineConfig({
       {
         test: {
           name: "integration",
+          isolate: false,
           include: ["test/integration/**/*.test.ts"],
           exclude: [...LONG],
           globalSetup: ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"],

@@ -51,8 +51,8 @@ const DEEP = [
 ];
 
 const SETUP = ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"];
-// A hang ends the run; a slow machine does not.
-const limits = { testTimeout: 1_800_000, hookTimeout: 1_800_000 };
+/** A hang ends the run; a slow machine does not. What files share is loaded once by each worker. */
+const settings = { testTimeout: 1_800_000, hookTimeout: 1_800_000, isolate: false };
 
 export default defineConfig({
   test: {
@@ -64,17 +64,17 @@ export default defineConfig({
           include: [`test/${name}/**/*.test.ts`],
           globalSetup: [...SETUP, ...(name === "python" ? ["test/support/python-setup.ts"] : [])],
           fileParallelism: PARALLEL.includes(name),
-          ...limits,
+          ...settings,
         },
       })),
-      { test: { name: "long", include: LONG, globalSetup: SETUP, ...limits } },
+      { test: { name: "long", include: LONG, globalSetup: SETUP, ...settings } },
       {
         test: {
           name: "deep",
           include: [...DEEP, ...LONG],
           globalSetup: SETUP,
           env: { TEST_DEPTH: process.env.TEST_DEPTH ?? "deep" },
-          ...limits,
+          ...settings,
         },
       },
     ],

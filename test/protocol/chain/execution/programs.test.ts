@@ -16,9 +16,9 @@ import { scaled } from "../../../support/scale.ts";
 
 /** Each batch is a test of its own, so that none takes long. */
 const BATCH = 500;
-const BATCHES = scaled(1, 4, 100);
+const BATCHES = scaled(2, 4, 100);
 /** The first program's number: `npm run test:fuzz` begins elsewhere, and `npm run test:deep` behind `npm test`. */
-const FIRST = 1 + 1_000_000 * Number(process.env.FUZZ_SEED ?? 0) + scaled(0, BATCH, 0);
+const FIRST = 1 + 1_000_000 * Number(process.env.FUZZ_SEED ?? 0) + scaled(0, 2 * BATCH, 0);
 /** Programs that the node and this process work at, beside each other. */
 const WORKERS = 4;
 /** Every so many programs one is changed. */
