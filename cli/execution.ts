@@ -115,7 +115,7 @@ async function infer(name: string, options: InferOptions, self: Command): Promis
   requireOneInput(options);
   const chain = await openChain(chainConfig(self));
   const model = await findModel(chain, name);
-  const input = encodeCall(model.function, readInputs(model.function, options));
+  const input = encodeCall(model.function, readInputs(model, options));
   requireFits(model, input);
   if (options.fast && options.withWeights) refuseArgument("--fast", "with --with-weights", "one of both");
   const weights = options.withWeights === true ? weightsOf(modelFolder(name)) : undefined;

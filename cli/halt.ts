@@ -34,7 +34,7 @@ async function halt(name: string, options: HaltOptions, self: Command): Promise<
   const prepared = prepare(model, selector);
   const result = await withSender(chainConfig(self), async (chain, sender) => {
     const { modelId, function: called } = await findModel(chain, name);
-    const input = encodeCall(called, readInputs(called, options));
+    const input = encodeCall(called, readInputs({ function: called }, options));
     const difference = await findDifference(chain, modelId, prepared, fromHex(input));
     const action = haltAction(chain, modelId, input, difference);
     if (action === undefined) return { modelId, ...difference };

@@ -5,8 +5,11 @@ import { isHex } from "viem";
 import { toHex } from "../base/bytes.ts";
 import { BaseError, isBaseError } from "../base/errors.ts";
 import { selectorOf } from "../inference/manifest/abi.ts";
+import type { Manifest } from "../inference/manifest/assay.ts";
+import type { ProofManifest } from "../inference/manifest/proof-model.ts";
 import type { Readable } from "../inference/meaning/form.ts";
-import { readAnyManifest } from "../inference/model-folder.ts";
+import { readAnyManifest, readTokenizer } from "../inference/model-folder.ts";
+import { ModelText, textLengths } from "../inference/text/model-text.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import { functionOfWord, type ModelFunction } from "../protocol/rules/abi.ts";
@@ -20,6 +23,8 @@ export interface RegisteredModel {
   readonly word: ModelWord;
   /** how its output is read; absent without a folder */
   readonly readable?: Readable;
+  /** of a language model whose folder is here */
+  readonly text?: ModelText;
 }
 
 export const isModelId = (text: string): text is ModelId => isHex(text) && text.length === 66;
@@ -94,12 +99,20 @@ const unregistered = ({ game }: Chain, modelId: ModelId): BaseError =>
 /** A model that is registered on the chain, with its function from the manifest if there is one here.
  *  @throws BaseError MODEL_NOT_FOUND, MANIFEST_INVALID, MODEL_UNKNOWN */
 export async function findModel(chain: Chain, name: string): Promise<RegisteredModel> {
-  const manifest = isModelId(name) ? undefined : readAnyManifest(join(modelFolder(name), "manifest.json"));
+  const folder = isModelId(name) ? undefined : modelFolder(name);
+  const manifest = folder === undefined ? undefined : readAnyManifest(join(folder, "manifest.json"));
   const modelId = (manifest?.assay.modelId ?? name) as ModelId;
   const word = await new StateReader(chain).model(modelId);
   if (word === undefined) throw unregistered(chain, modelId);
   const declared = manifest?.abi.find((entry) => toHex(selectorOf(entry)) === manifest.assay.selector);
-  const readable = manifest === undefined ? {} : { readable: manifest.assay };
-  if (declared === undefined) return { modelId, word, function: functionOfWord(word), ...readable };
-  return { modelId, word, function: { ...declared, selector: toHex(selectorOf(declared)) }, ...readable };
+  const read =
+    manifest === undefined ? {} : { readable: manifest.assay, ...textOf(String(folder), manifest) };
+  if (declared === undefined) return { modelId, word, function: functionOfWord(word), ...read };
+  return { modelId, word, function: { ...declared, selector: toHex(selectorOf(declared)) }, ...read };
+}
+
+/** @throws BaseError MODEL_FOLDER_INVALID, MODEL_MISMATCH, TOKENIZER_INVALID */
+function textOf(folder: string, manifest: Manifest | ProofManifest): Pick<RegisteredModel, "text"> {
+  const tokenizer = readTokenizer(folder, manifest);
+  return tokenizer === undefined ? {} : { text: new ModelText(tokenizer, textLengths(manifest.assay)) };
 }

@@ -2,16 +2,20 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { type Hex, size, slice } from "viem";
+import type { Values } from "../agent/sdk/model.ts";
+import { textValues } from "../agent/sdk/text.ts";
 import { abortAfter } from "../base/abort.ts";
 import { formatAmount } from "../base/amounts.ts";
 import { BaseError, isBaseError } from "../base/errors.ts";
+import { checkedMessages } from "../inference/text/chat.ts";
+import { conversationIn } from "../inference/text/conversation.ts";
 import { type Action, Actions } from "../protocol/chain/actions.ts";
 import { awaitResult, type FinalResult } from "../protocol/chain/await-result.ts";
 import { describeEvent, laneText } from "../protocol/chain/describe.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { historyOf } from "../protocol/chain/history.ts";
 import { requireSent } from "../protocol/chain/sent.ts";
-import { encodeCall, type ModelFunction } from "../protocol/rules/abi.ts";
+import { encodeCall } from "../protocol/rules/abi.ts";
 import { requestIdOf } from "../protocol/rules/ids.ts";
 import type { RequestId } from "../protocol/rules/types.ts";
 import { loadConfig } from "../protocol/service/config.ts";
@@ -32,8 +36,14 @@ export function addRequestCommands(program: Command): void {
     .command("request")
     .description("ask for a model's output; --wait prints it once it is final")
     .argument("<model>", "name, folder or id of a registered model")
-    .option("--inputs <file>", "JSON object of the function's parameters by name, - for standard input")
-    .option("--text <text>", "the one text of a model that takes a text")
+    .option(
+      "--inputs <file>",
+      "JSON object of the function's parameters by name, or of a language model's messages; - for standard input",
+    )
+    .option(
+      "--text <text>",
+      "the one text of a model that takes a text; what a user says to a language model",
+    )
     .option("--wait", "wait until the output is final");
   withJson(withSettings(withChain(request), REQUEST_SETTINGS)).action(ask);
   const refund = program
@@ -53,7 +63,7 @@ async function ask(name: string, options: RequestOptions, self: Command): Promis
   // The data folder is free again while this waits: others ask meanwhile.
   const { chain, model, request, action, asked } = await withSender(config, async (chain, sender) => {
     const model = await findModel(chain, name);
-    const input = encodeCall(model.function, readInputs(model.function, options));
+    const input = encodeCall(model.function, readInputs(model, options));
     requireFits(model, input);
     const request = await makeRequest(chain, model, input, terms);
     const requestId = requestIdOf(chain.game, request);
@@ -132,24 +142,30 @@ export function requireOneInput({ inputs, text }: Pick<RequestOptions, "inputs" 
     refuseArgument("--inputs FILE or --text TEXT", undefined, "one of the two");
 }
 
-/** The one input of a model's function. @throws BaseError INPUTS_INVALID, ARGUMENT_INVALID */
+/** The one input of a model's function; of a language model a conversation, too: `--text`, or `--inputs` with its messages.
+ *  @throws BaseError INPUTS_INVALID, ARGUMENT_INVALID; of a conversation MESSAGES_INVALID and as `ModelText.prompt` */
 export function readInputs(
-  { inputs }: ModelFunction,
+  model: Pick<RegisteredModel, "function" | "text">,
   given: Pick<RequestOptions, "inputs" | "text">,
-): Record<string, unknown> {
+): Values {
   requireOneInput(given);
-  const { inputs: path, text } = given;
-  if (text !== undefined) {
-    const [only, ...more] = inputs;
-    if (only?.type !== "string" || more.length > 0) {
-      refuseArgument("--text", text, "given only for a model that takes one text; use --inputs");
-    }
-    return { [only.name || "0"]: text };
-  }
+  const { inputs } = model.function;
+  const [only, ...more] = inputs;
+  const takesText = only?.type === "string" && more.length === 0;
+  if (given.text !== undefined && takesText) return { [only.name || "0"]: given.text };
+  if (given.text !== undefined && model.text === undefined)
+    refuseArgument("--text", given.text, "given only for a model that takes one text; use --inputs");
+  const values = given.text === undefined ? readJsonInputs(String(given.inputs)) : { text: given.text };
+  if (model.text === undefined) return values;
+  const asked = conversationIn(values, inputs);
+  return asked === undefined ? values : textValues(model, model.text, checkedMessages(asked.messages));
+}
+
+function readJsonInputs(path: string): Values {
   try {
-    const value: unknown = JSON.parse(readFileSync(path === "-" ? 0 : String(path), "utf8"));
+    const value: unknown = JSON.parse(readFileSync(path === "-" ? 0 : path, "utf8"));
     if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-      return value as Record<string, unknown>;
+      return value as Values;
     }
   } catch (cause) {
     throw new BaseError({

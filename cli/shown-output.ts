@@ -6,18 +6,25 @@ import type { RegisteredModel } from "./model-source.ts";
 
 export interface ShownOutput {
   readonly meaning?: Reading;
+  /** of a language model: its answer */
+  readonly text?: string;
   /** by name */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** @throws BaseError OUTPUT_INVALID */
+/** @throws BaseError OUTPUT_INVALID; as `ModelText.answerOf` */
 export const showOutput = (
-  { function: called, readable }: Pick<RegisteredModel, "function" | "readable">,
+  { function: called, readable, text }: Pick<RegisteredModel, "function" | "readable" | "text">,
   output: Hex,
-): ShownOutput => ({ ...meaningOf(readable, fromHex(output)), values: decodeReturn(called, output) });
+): ShownOutput => ({
+  ...meaningOf(readable, fromHex(output)),
+  ...(text === undefined ? {} : { text: text.answerOf(fromHex(output)).text }),
+  values: decodeReturn(called, output),
+});
 
-export const outputLines = ({ meaning, values }: ShownOutput): readonly string[] => [
+export const outputLines = ({ meaning, text, values }: ShownOutput): readonly string[] => [
   ...(meaning === undefined ? [] : [meaning.text]),
+  ...(text === undefined ? [] : [text]),
   ...Object.entries(values).map(([name, value]) => `${name} = ${String(value)}`),
 ];
 

@@ -113,8 +113,11 @@ function readKey(directory: string, { assay }: Manifest): Uint8Array | undefined
   return key;
 }
 
-/** Both files of it, or neither. */
-function readTokenizer(directory: string, { assay: { files } }: Manifest): TokenizerFiles | undefined {
+/** Both files of it, or neither. @throws MODEL_FOLDER_INVALID, MODEL_MISMATCH */
+export function readTokenizer(
+  directory: string,
+  { assay: { files } }: Manifest | ProofManifest,
+): TokenizerFiles | undefined {
   const present = TOKENIZER_FILES.flatMap((name) => {
     const entry = files[name];
     return entry === undefined ? [] : [[name, readChecked(directory, name, entry)] as const];

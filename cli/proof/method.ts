@@ -74,7 +74,7 @@ function groth16Means(folder: string, options: KeyOptions): ProofMeans {
     calldataOf: (inputs) => {
       const declared = manifest.abi[0] as (typeof manifest.abi)[number];
       const called = { ...declared, selector: manifest.assay.selector as Hex };
-      return fromHex(encodeCall(called, readInputs(called, inputs)));
+      return fromHex(encodeCall(called, readInputs({ function: called }, inputs)));
     },
     prove: async (calldata, binding) => {
       opened ??= { keys: await provingKeysOf(loaded, options), circuit: compileCircuit(model) };

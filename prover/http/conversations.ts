@@ -2,6 +2,7 @@
 import { BaseError } from "../../base/errors.ts";
 import type { Program } from "../../inference/program/form.ts";
 import { checkedMessages, type Message } from "../../inference/text/chat.ts";
+import { conversationIn } from "../../inference/text/conversation.ts";
 import type { AnswerText, ModelText } from "../../inference/text/model-text.ts";
 import { hasProgram, type ServedModel } from "../models.ts";
 
@@ -11,21 +12,21 @@ interface Conversation {
   readonly messages: readonly Message[];
 }
 
-/** The conversation that a body asks a model with: `messages`, or `text` for one turn of a user, alone in it. A parameter
- *  of the model's function that has such a name comes first.
+/** The conversation that a body asks a model with.
  *  @returns undefined for a body of arguments by name
  *  @throws BaseError MODEL_WITHOUT_TEXT, MESSAGES_INVALID */
 export function messagesOf(
   model: ServedModel,
   values: Readonly<Record<string, unknown>>,
 ): Conversation | undefined {
-  const [name, ...others] = Object.keys(values);
-  if (others.length > 0 || model.function.inputs.some((input) => input.name === name)) return undefined;
-  const text = hasProgram(model) ? model.text : undefined;
-  if (name === "messages" && text === undefined) throw withoutText(model);
-  if (!hasProgram(model) || text === undefined || (name !== "messages" && name !== "text")) return undefined;
-  const value = name === "text" ? [{ role: "user", content: values.text }] : values.messages;
-  return { program: model.prepared.program, text, messages: checkedMessages(value) };
+  const asked = conversationIn(values, model.function.inputs);
+  if (asked === undefined) return undefined;
+  if (hasProgram(model) && model.text !== undefined) {
+    const messages = checkedMessages(asked.messages);
+    return { program: model.prepared.program, text: model.text, messages };
+  }
+  if (asked.name === "messages") throw withoutText(model);
+  return undefined;
 }
 
 /** @param output return data @returns nothing for a model without text */

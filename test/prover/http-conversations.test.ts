@@ -26,7 +26,10 @@ beforeAll(() => {
   talking = model as ServedProgram;
   models.set(talking.id, talking);
 });
-afterAll(() => rmSync(root, { recursive: true }));
+afterAll(() => {
+  models.delete(talking.id);
+  rmSync(root, { recursive: true });
+});
 
 const ask = (body: object, name: string = talking.id) =>
   post(`/v1/tools/${name}`, JSON.stringify(body), JSON_TYPE);

@@ -64,7 +64,7 @@ export async function subjectOf(
   // Even seeds give usual inputs.
   const calldata = random
     ? selfTestCalldata(prepared.program, prepared.selector, 2 * randomInt(2 ** 31))
-    : fromHex(encodeCall(registered.function, readInputs(registered.function, options)));
+    : fromHex(encodeCall(registered.function, readInputs(registered, options)));
   return { ...loaded, calldata };
 }
 

@@ -1,0 +1,129 @@
+/** `assay request` of a language model: a conversation in the place of numbers, and the answer's text. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { keccak256 } from "viem";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { textValues } from "../../agent/sdk/text.ts";
+import { fromHex, toHex } from "../../base/bytes.ts";
+import { ANVIL_KEYS } from "../../cli/anvil.ts";
+import { execute } from "../../inference/executor/execute.ts";
+import { loadModelFolder } from "../../inference/model-folder.ts";
+import type { Message } from "../../inference/text/chat.ts";
+import type { ModelText } from "../../inference/text/model-text.ts";
+import { writeDeployment } from "../../protocol/chain/deployment-file.ts";
+import { decodeEvents } from "../../protocol/chain/events.ts";
+import { historyOf } from "../../protocol/chain/history.ts";
+import { encodeCall } from "../../protocol/rules/abi.ts";
+import type { ModelId, Request, RequestId } from "../../protocol/rules/types.ts";
+import { type ServedProgram, serveModels } from "../../prover/models.ts";
+import { type LocalChain, startLocalChain } from "../support/anvil.ts";
+import { runInProcess } from "../support/assay.ts";
+import { claimOutput } from "../support/claims.ts";
+import { openLocalSystem, temporaryFolder } from "../support/deploy.ts";
+import { registerPrepared } from "../support/executed-models.ts";
+import { writeTalking } from "../support/talking-model.ts";
+
+const folder = temporaryFolder();
+let local: LocalChain;
+let system: Awaited<ReturnType<typeof openLocalSystem>>;
+let model: string;
+let modelId: ModelId;
+let talking: ServedProgram;
+
+beforeAll(async () => {
+  local = await startLocalChain();
+  system = await openLocalSystem(local);
+  writeDeployment(join(folder.path, "deployment.json"), system.chain.deployment);
+  model = writeTalking(folder.path, { prompt: 60, answer: 6 });
+  const loaded = loadModelFolder(model);
+  [talking] = serveModels([loaded]).values() as unknown as [ServedProgram];
+  modelId = await registerPrepared(system.chain, system.sender, talking.prepared, loaded.laneBits);
+});
+afterAll(async () => {
+  await system?.close();
+  await local?.stop();
+  folder.remove();
+});
+
+const ask = (...args: readonly string[]) =>
+  runInProcess(["request", ...args, "--json"], {
+    ASSAY_RPC_URL: local.rpcUrl,
+    ASSAY_KEY: ANVIL_KEYS[3] as string,
+    ASSAY_DATA: join(folder.path, "data"),
+    ASSAY_DEPLOYMENT: join(folder.path, "deployment.json"),
+    ASSAY_POLL_INTERVAL_MS: "20",
+  });
+
+function inputsFile(value: unknown): string {
+  const path = join(folder.path, "inputs.json");
+  writeFileSync(path, JSON.stringify(value));
+  return path;
+}
+
+const user = (content: string): Message => ({ role: "user", content });
+function calldataOf(messages: readonly Message[]) {
+  const called = { ...talking.function, selector: toHex(talking.selector) };
+  return encodeCall(called, textValues({ function: called }, talking.text as ModelText, messages));
+}
+
+/** The request that arguments make. */
+async function requested(...args: readonly string[]) {
+  const { code, stdout, stderr } = await ask(model, ...args);
+  expect([code, stderr]).toEqual([0, ""]);
+  const { requestId } = JSON.parse(stdout) as { requestId: RequestId };
+  const event = (await historyOf(system.chain, requestId)).find(({ name }) => name === "Requested");
+  if (event?.name !== "Requested") throw new Error("no such request");
+  return event.args.request;
+}
+
+/** The first request of the chain, once it is there. */
+async function firstRequest(): Promise<Request> {
+  const address = system.chain.game.assay;
+  for (;;) {
+    const logs = await system.chain.client.getLogs({ address, fromBlock: 0n });
+    const event = decodeEvents(logs).find(({ name }) => name === "Requested");
+    if (event?.name === "Requested") return event.args.request;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function refused(...args: readonly string[]): Promise<string> {
+  const { code, stderr } = await ask(...args);
+  expect(code).toBeGreaterThan(0);
+  return (JSON.parse(stderr) as { error: { code: string } }).error.code;
+}
+
+describe("assay request of a language model", () => {
+  test("default: --text is what a user says; the answer's text is printed once it is final", async () => {
+    const calldata = calldataOf([user("hi")]);
+    const output = execute(talking.prepared, fromHex(calldata));
+    const { text } = (talking.text as ModelText).answerOf(output);
+    const asking = ask(model, "--text", "hi", "--wait");
+    const asked = await firstRequest();
+    expect(asked.inputHash).toBe(keccak256(calldata));
+    await claimOutput(system.chain, system.sender, asked, toHex(output));
+    await local.passTime(asked.window + 1);
+    const { code, stdout } = await asking;
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ modelId, result: { text, output: toHex(output) } });
+  });
+
+  test("args: --inputs with messages, or with the model's numbers", async () => {
+    const messages: readonly Message[] = [{ role: "system", content: "be" }, user("hi")];
+    const { inputHash } = await requested("--inputs", inputsFile({ messages }));
+    expect(inputHash).toBe(keccak256(calldataOf(messages)));
+    const called = { ...talking.function, selector: toHex(talking.selector) };
+    const { prompt } = textValues({ function: called }, talking.text as ModelText, messages);
+    const numbers = (prompt as readonly bigint[]).map(String);
+    expect((await requested("--inputs", inputsFile({ prompt: numbers }))).inputHash).toBe(inputHash);
+  });
+
+  test("error: a conversation that does not fit, no message, and a model whose folder is not here", async () => {
+    expect(await refused(model, "--text", "many words ".repeat(60))).toBe("PROMPT_TOO_LONG");
+    expect(await refused(model, "--inputs", inputsFile({ messages: [] }))).toBe("MESSAGES_INVALID");
+    expect(await refused(model, "--inputs", inputsFile({ messages: [{ role: "king", content: "" }] }))).toBe(
+      "MESSAGES_INVALID",
+    );
+    expect(await refused(modelId, "--text", "hi")).toBe("ARGUMENT_INVALID");
+  });
+});
