@@ -7,6 +7,11 @@ const deps = {
   optimizer: { ssr: { enabled: true, include: ["viem", "viem/accounts", "zod", "commander", "express"] } },
 };
 
+/** These look at how modules are loaded, and load them anew. */
+const ALONE = ["test/base/{bytes,errors}.test.ts", "test/explorer/site/sqlite.test.ts"];
+// A hang ends the run; a slow machine does not.
+const limits = { testTimeout: 900_000, hookTimeout: 900_000 };
+
 export default defineConfig({
   test: {
     // Tests with processes wait a good part of their time.
@@ -21,14 +26,14 @@ export default defineConfig({
           exclude: [
             ...["integration", "contracts", ...NAMED_SUITES].map((folder) => `test/${folder}/**`),
             ...LONG,
+            ...ALONE,
           ],
           globalSetup: ["test/support/bundle-setup.ts"],
-          // A hang ends the run; a slow machine does not.
-          testTimeout: 900_000,
-          hookTimeout: 900_000,
+          ...limits,
           deps,
         },
       },
+      { test: { name: "alone", include: ALONE, ...limits } },
       {
         test: {
           name: "integration",
@@ -36,8 +41,7 @@ export default defineConfig({
           include: ["test/integration/**/*.test.ts"],
           exclude: [...LONG],
           globalSetup: ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"],
-          testTimeout: 900_000,
-          hookTimeout: 900_000,
+          ...limits,
           deps,
         },
       },

@@ -19,6 +19,7 @@ export type RequestState = z.infer<typeof common.requestState>;
 export type ClaimState = z.infer<typeof common.claimState>;
 export type FallReason = z.infer<typeof common.fallReason>;
 export type Meaning = z.infer<typeof common.meaning>;
+export type Token = z.infer<typeof common.token>;
 /** Calldata or return data. */
 export type Data = z.infer<typeof common.data>;
 export type ChainEvent = z.infer<typeof common.event>;

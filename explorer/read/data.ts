@@ -8,6 +8,7 @@ import { decodeValues } from "../../protocol/rules/abi-values.ts";
 import { decodeModelWord, type ModelWord } from "../../protocol/rules/words.ts";
 import type { Data } from "../api/types.ts";
 import type { ReadParts, Shelved } from "./parts.ts";
+import { tokensOf } from "./tokens.ts";
 
 /** Most bytes that an answer repeats. */
 const MAX_BYTES = 262_144;
@@ -30,8 +31,15 @@ export const functionIn = ({ library }: Shelved, modelId: Hex, word: ModelWord):
 /** @param input a model's calldata, selector included */
 export async function inputView(parts: ReadParts, modelId: Hex, input: Hex): Promise<Data> {
   const called = await functionOf(parts, modelId);
-  const values = called && size(input) >= 4 ? valuesOf(called.inputs, slice(input, 4)) : undefined;
-  return { ...cut(input), ...(values === undefined ? {} : { values }) };
+  if (called === undefined || size(input) < 4) return cut(input);
+  const body = slice(input, 4);
+  const values = valuesOf(called.inputs, body);
+  const tokens = await tokensOf(parts.library, modelId, body, "inputs");
+  return {
+    ...cut(input),
+    ...(values === undefined ? {} : { values }),
+    ...(tokens === undefined ? {} : { tokens }),
+  };
 }
 
 /** @param output return data that anybody may have claimed: it need not decode */
@@ -39,11 +47,13 @@ export async function outputView(parts: ReadParts, modelId: Hex, output: Hex): P
   const called = await functionOf(parts, modelId);
   const values = called && valuesOf(called.outputs, output);
   const { meaning } = meaningIfAny(parts.library.get(modelId)?.readable, fromHex(output));
+  const tokens = await tokensOf(parts.library, modelId, output, "outputs");
   return {
     ...cut(output),
     ...(values === undefined ? {} : { values }),
     // Readings are JSON throughout; their arrays are read-only in TypeScript alone.
     ...(meaning === undefined ? {} : { meaning: meaning as NonNullable<Data["meaning"]> }),
+    ...(tokens === undefined ? {} : { tokens }),
   };
 }
 

@@ -14,18 +14,25 @@ const TABLES = migrationsOf(EXPLORER_SCHEMA).map((name) =>
   readFileSync(join(EXPLORER_SCHEMA.folder, name), "utf8"),
 );
 
-/** Loads SQLite's WebAssembly. @returns makes an empty database with the explorer's tables */
+let loaded: Promise<Sqlite3Static> | undefined;
+
+/** Loads SQLite's WebAssembly, which a process does once. @returns makes an empty database with the explorer's tables */
 export async function browserDatabases(): Promise<() => SqliteConnection> {
+  loaded ??= load();
+  const sqlite = await loaded;
+  return () => openInMemory(sqlite, TABLES);
+}
+
+async function load(): Promise<Sqlite3Static> {
   const original = globalThis.fetch;
   // It fetches its code, as in a browser; Node.js fetches no file.
   globalThis.fetch = async () =>
     new Response(readFileSync(WASM), { headers: { "content-type": "application/wasm" } });
   try {
-    const { default: load } = (await import(WASM.replace(/wasm$/, "mjs"))) as {
+    const { default: start } = (await import(WASM.replace(/wasm$/, "mjs"))) as {
       default: () => Promise<Sqlite3Static>;
     };
-    const sqlite = await loadSqlite(load);
-    return () => openInMemory(sqlite, TABLES);
+    return await loadSqlite(start);
   } finally {
     globalThis.fetch = original;
   }

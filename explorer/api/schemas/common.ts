@@ -78,6 +78,13 @@ export const meaning = z.discriminatedUnion("kind", [
   }),
 ]);
 
+/** Of a language model's prompt or answer, as the tokenizer of the model's folder reads it. For display only. */
+export const token = z.object({
+  id: count,
+  text: z.string().meta({ description: "of a control token its name" }),
+  isControl: z.literal(true).optional(),
+});
+
 /** Calldata or return data, whole or cut, with what it says. */
 export const data = z.object({
   hex: hex.meta({ description: "the first bytes; all of them unless `isCut`" }),
@@ -87,6 +94,7 @@ export const data = z.object({
     description: "by the name of each argument or output; integers above 53 bits are decimal strings",
   }),
   meaning: meaning.optional(),
+  tokens: z.array(token).optional().meta({ description: "of a language model, in their order" }),
 });
 
 /** An event of the contract, with the transaction that made it. */

@@ -1,4 +1,4 @@
-import type { Data, Meaning } from "../../api/types.ts";
+import type { Data, Meaning, Token } from "../../api/types.ts";
 import { Outside } from "./outside.tsx";
 
 /** A reading's parts: classes with their probabilities, quantiles, numbers. */
@@ -41,6 +41,23 @@ function Classes({
   );
 }
 
+/** A language model's tokens in their order. @param wrong place of the one that was convicted */
+export function Tokens({ of, wrong }: { readonly of: readonly Token[]; readonly wrong?: number }) {
+  return (
+    <ol className="tokens" aria-label="Tokens">
+      {of.map(({ id, text, isControl }, i) => (
+        <li
+          key={i}
+          className={`${isControl === true ? "is-control" : ""} ${i === wrong ? "is-wrong" : ""}`}
+          title={`place ${i}, id ${id}`}
+        >
+          <Outside text={text} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
 const SHOWN_VALUES = 12;
 
 function shownValue(value: unknown): string {
@@ -73,9 +90,13 @@ const ValueRow = ({ name, value }: { readonly name: string; readonly value: stri
   </>
 );
 
+const said = (tokens: readonly Token[]): string =>
+  tokens.map(({ text, isControl }) => (isControl === true ? "" : text)).join("");
+
 /** The same in one line: in words, else by its values, else its first bytes. */
-export function dataText({ meaning, values, hex }: Data): string {
+export function dataText({ meaning, tokens, values, hex }: Data): string {
   if (meaning !== undefined) return meaning.text;
+  if (tokens !== undefined) return said(tokens);
   if (values === undefined) return hex.slice(0, 66);
   return Object.values(values).map(shownValue).join(", ");
 }
@@ -85,6 +106,7 @@ export function DataSheet({ data }: { readonly data: Data }) {
   return (
     <div className="stack near">
       {data.meaning !== undefined && <Reading meaning={data.meaning} />}
+      {data.tokens !== undefined && <Tokens of={data.tokens} />}
       {data.values !== undefined && <Values of={data.values} />}
       <details>
         <summary className="small soft">

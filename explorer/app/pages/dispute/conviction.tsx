@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { Claim, Conviction as ConvictionData, Dispute } from "../../../api/types.ts";
+import type { Claim, Conviction as ConvictionData, Data, Dispute } from "../../../api/types.ts";
 import { Facts } from "../../parts/figure.tsx";
 import { Id } from "../../parts/id.tsx";
+import { Tokens } from "../../parts/output.tsx";
 import { Loading } from "../../parts/states.tsx";
 import { Term } from "../../parts/term.tsx";
 import { explainQuery } from "../../verify/client.ts";
@@ -42,7 +43,7 @@ export function Conviction({ claim, conviction }: ConvictionProps) {
       ) : fault.kind === "ELEMENT" ? (
         <OneElement fault={fault} claim={claim} conviction={conviction} />
       ) : (
-        <OtherFault fault={fault} />
+        <OtherFault fault={fault} claimed={claim.output} />
       )}
       <p className="small soft row">
         <Link to="/transactions/$id" params={{ id: conviction.transaction }}>
@@ -130,7 +131,13 @@ function OneElement({
   );
 }
 
-function OtherFault({ fault }: { readonly fault: Exclude<Fault, ElementFault> }) {
+function OtherFault({
+  fault,
+  claimed: { tokens },
+}: {
+  readonly fault: Exclude<Fault, ElementFault>;
+  readonly claimed: Data;
+}) {
   switch (fault.kind) {
     case "CODEC":
       return (
@@ -156,6 +163,14 @@ function OtherFault({ fault }: { readonly fault: Exclude<Fault, ElementFault> })
                 {fault.claimed}
               </code>,
             ],
+            ...(tokens === undefined
+              ? []
+              : [
+                  [
+                    "the claimed answer",
+                    <Tokens key="t" of={tokens} wrong={Number(fault.element)} />,
+                  ] as const,
+                ]),
           ]}
         />
       );

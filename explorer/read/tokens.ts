@@ -1,0 +1,76 @@
+/** Tokens of a language model's prompts and answers, for readers: nothing on chain commits to what an id says. */
+import type { Hex } from "viem";
+import { fromHex } from "../../base/bytes.ts";
+import { isBaseError } from "../../base/errors.ts";
+import { decodeAbi } from "../../inference/codecs/abi.ts";
+import { readInt16s } from "../../inference/codecs/int16s.ts";
+import { Detokenizer } from "../../inference/text/detokenizer.ts";
+import { answerIds } from "../../inference/text/ids.ts";
+import {
+  readTokenizerFiles,
+  TOKENIZER_FILES,
+  type TokenizerFiles,
+} from "../../inference/text/tokenizer-file.ts";
+import type { Token } from "../api/types.ts";
+import type { Shelf, ShelvedModel } from "../shelf.ts";
+
+interface Vocabulary {
+  readonly detokenizer: Detokenizer;
+  /** by id, names of tokens that no text becomes */
+  readonly control: ReadonlyMap<number, string>;
+}
+
+const read = new WeakMap<ShelvedModel, Promise<Vocabulary | undefined>>();
+
+/** @throws BaseError for files that are not what the manifest names, or no tokenizer */
+async function readVocabulary(library: Shelf, { id }: ShelvedModel): Promise<Vocabulary | undefined> {
+  const texts = await Promise.all(TOKENIZER_FILES.map((name) => library.text(id, name)));
+  if (texts.includes(undefined)) return undefined;
+  const files = Object.fromEntries(
+    TOKENIZER_FILES.map((name, i) => [name, new TextEncoder().encode(texts[i])]),
+  ) as TokenizerFiles;
+  const parts = readTokenizerFiles(files);
+  const control = new Map(parts.control.map((token) => [token, parts.tokens[token] as string]));
+  return { detokenizer: new Detokenizer(parts), control };
+}
+
+function vocabularyOf(library: Shelf, model: ShelvedModel): Promise<Vocabulary | undefined> {
+  const known = read.get(model);
+  if (known !== undefined) return known;
+  const reading = readVocabulary(library, model);
+  read.set(model, reading);
+  reading.catch(() => read.delete(model));
+  return reading;
+}
+
+/** @param data return data, or calldata without their selector, that anybody may have sent
+ *  @returns undefined for a model without a tokenizer here, and for data that hold no ids of it */
+export async function tokensOf(
+  library: Shelf,
+  modelId: Hex,
+  data: Hex,
+  side: "inputs" | "outputs",
+): Promise<Token[] | undefined> {
+  const model = library.get(modelId);
+  if (model === undefined) return undefined;
+  try {
+    const vocabulary = await vocabularyOf(library, model);
+    if (vocabulary === undefined) return undefined;
+    const [words] = decodeAbi(["uint256[]"], fromHex(data)) as [Uint8Array];
+    const length = model.manifest.assay[side][0]?.dims[0] ?? 0;
+    return named(vocabulary, answerIds(readInt16s(words, length)));
+  } catch (error) {
+    if (isBaseError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** A character whose bytes are parted among ids stands at the last of them. */
+function named({ detokenizer, control }: Vocabulary, ids: readonly number[]): Token[] {
+  const decoder = detokenizer.decoder();
+  return ids.map((id) => {
+    const text = decoder.next(id);
+    const name = control.get(id);
+    return name === undefined ? { id, text } : { id, text: name, isControl: true };
+  });
+}
