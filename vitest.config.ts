@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
-import { LONG, NAMED_SUITES } from "./vitest.named.config.ts";
+import { DEEP_ALONE, LONG, NAMED_SUITES } from "./vitest.named.config.ts";
 
 /** Loaded for each test file anew, from two files instead of a thousand. */
 const deps = {
@@ -26,6 +26,7 @@ export default defineConfig({
           exclude: [
             ...["integration", "contracts", ...NAMED_SUITES].map((folder) => `test/${folder}/**`),
             ...LONG,
+            ...DEEP_ALONE,
             ...ALONE,
           ],
           globalSetup: ["test/support/bundle-setup.ts"],

@@ -31,7 +31,6 @@ export const LONG = [
   "test/conformance/faults.test.ts",
   "test/integration/{every-step,imported,operators,reorg,trees}.test.ts",
   "test/protocol/chain/execution/planted-programs.test.ts",
-  "test/protocol/rules/machine-contract.test.ts",
   "test/prover/ceremony-chain.test.ts",
   "test/prover/proof/groth16/{random-programs,soundness}.test.ts",
   "test/tools/opcode-missing.test.ts",
@@ -49,6 +48,9 @@ const DEEP = [
   "test/protocol/rules/{machine-play,promises,promises-contract,state-space}.test.ts",
   "test/prover/proof/groth16/{compile,gadgets}.test.ts",
 ];
+
+/** In `npm run test:deep` alone: `npm test` plays games of machine and contract that are shorter. */
+export const DEEP_ALONE = ["test/protocol/rules/machine-contract.test.ts"];
 
 const SETUP = ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"];
 /** A hang ends the run; a slow machine does not. What files share is loaded once by each worker. */
@@ -71,7 +73,7 @@ export default defineConfig({
       {
         test: {
           name: "deep",
-          include: [...DEEP, ...LONG],
+          include: [...DEEP, ...DEEP_ALONE, ...LONG],
           globalSetup: SETUP,
           env: { TEST_DEPTH: process.env.TEST_DEPTH ?? "deep" },
           ...settings,

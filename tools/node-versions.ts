@@ -1,6 +1,6 @@
 /** `npm run test:nodes`: the project on the other versions of Node.js that it supports, each with the npm that comes
- *  with it: a clean installation without a warning, the demonstration, and a thirtieth of the unit tests; with
- *  TEST_DEPTH=nightly shares that together are all of them. */
+ *  with it: a clean installation without a warning, the demonstration, and a thirtieth of the unit tests. On every change
+ *  the newest of them; with TEST_DEPTH=nightly each, with shares of the unit tests that together are all. */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
@@ -109,8 +109,9 @@ function tryVersion(version: Version, share: string): Counts {
 function main(): void {
   const others = VERSIONS.filter(({ node }) => majorOf(node) !== majorOf(process.versions.node));
   let counts = NONE;
-  const shares = process.env.TEST_DEPTH === "nightly" ? others.length : SHARES;
-  for (const [i, version] of others.entries()) {
+  const isNightly = process.env.TEST_DEPTH === "nightly";
+  const shares = isNightly ? others.length : SHARES;
+  for (const [i, version] of (isNightly ? others : others.slice(-1)).entries()) {
     console.log(`== Node.js ${version.node} with npm ${version.npm}`);
     const made = tryVersion(version, `${i + 1}/${shares}`);
     console.log(`Node.js ${version.node}: ${formatCounts(made)}`);

@@ -15,6 +15,7 @@ import {
   until,
   useTool,
 } from "../support/executor-nodes.ts";
+import { longTest } from "../support/long-test.ts";
 import { INJECTIONS } from "../support/prompt-injections.ts";
 import { ROLES, systemAccount } from "../support/system.ts";
 
@@ -118,24 +119,27 @@ describe("executor nodes under attack", () => {
     await expect(post(own, await demo.ask(HEADLINE))).rejects.toThrow("WrongHistory");
   });
 
-  it("behavior: twelve runs at once whose questions are attacks, and the node killed among them", async () => {
-    const llm = await nodes.llm(judge);
-    const demo = await nodes.agent([6], 1);
-    const node = nodes.node("loaded", 6, demo, llm);
-    await node.logged("executor is up");
-    const attacks = INJECTIONS.cases.filter(({ place }) => place === "prompt" || place === "toolResult");
-    const questions = Array.from({ length: 12 }, (_, i) => attacks[i % attacks.length]?.text as string);
-    const runs: bigint[] = [];
-    for (const question of questions) runs.push(await demo.ask(question));
-    await until(async () => (llm.requests.length >= 4 ? true : undefined));
-    process.kill(node.pid as number, "SIGKILL");
-    await node.ended;
-    const again = nodes.node("loaded", 6, demo, llm);
-    await nodes.letToolAnswer(demo, ...runs);
-    for (const runId of runs) {
-      expect(await answer(demo, runId)).toMatch(/^The sentiment is bullish/);
-      expect((await postsOf(demo, runId)).map(({ iteration }) => iteration)).toEqual([0, 1]);
-    }
-    await again.stop();
-  });
+  longTest(
+    "behavior: twelve runs at once whose questions are attacks, and the node killed among them",
+    async () => {
+      const llm = await nodes.llm(judge);
+      const demo = await nodes.agent([6], 1);
+      const node = nodes.node("loaded", 6, demo, llm);
+      await node.logged("executor is up");
+      const attacks = INJECTIONS.cases.filter(({ place }) => place === "prompt" || place === "toolResult");
+      const questions = Array.from({ length: 12 }, (_, i) => attacks[i % attacks.length]?.text as string);
+      const runs: bigint[] = [];
+      for (const question of questions) runs.push(await demo.ask(question));
+      await until(async () => (llm.requests.length >= 4 ? true : undefined));
+      process.kill(node.pid as number, "SIGKILL");
+      await node.ended;
+      const again = nodes.node("loaded", 6, demo, llm);
+      await nodes.letToolAnswer(demo, ...runs);
+      for (const runId of runs) {
+        expect(await answer(demo, runId)).toMatch(/^The sentiment is bullish/);
+        expect((await postsOf(demo, runId)).map(({ iteration }) => iteration)).toEqual([0, 1]);
+      }
+      await again.stop();
+    },
+  );
 });

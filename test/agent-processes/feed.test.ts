@@ -12,6 +12,7 @@ import { planPublication, publishWeights } from "../../protocol/chain/execution/
 import { dailySeriesAbi, forecastFeedAbi } from "../../protocol/rules/generated/abis.ts";
 import type { ModelId } from "../../protocol/rules/types.ts";
 import { runAssay } from "../support/assay.ts";
+import { longTest } from "../support/long-test.ts";
 import { createRng } from "../support/rng.ts";
 import { keyOf, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
@@ -154,26 +155,32 @@ describe("assay feed", () => {
     expect(stdout).toMatch(/round 1: -0\.\d+, data \d+ min old\n {2}round 2: -0\.\d+/);
   });
 
-  it("behavior: a round of a bonded claim; killed while it waits, the runner asks no second time", async () => {
-    const asked = await deploy("--series", series, "--lanes", "BOND");
-    await system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).logged("prover is up");
-    const killed = run("asking", ASKING, asked.feed);
-    await killed.logged("asked for a round");
-    process.kill(killed.pid as number, "SIGKILL");
-    await killed.ended;
-    await run("asking", ASKING, asked.feed).logged("wrote a round");
-    const written = await round(asked.feed, 1n);
-    expect(written.answer).toBe(await expected());
-    const own = systemAccount(ASKING).address.toLowerCase();
-    const requests = system.events.all("Requested", ({ request }) => request.requester.toLowerCase() === own);
-    expect(requests).toHaveLength(1);
-    const [, answer] = await system.client.readContract({
-      address: asked.feed,
-      abi: forecastFeedAbi,
-      functionName: "latestRoundData",
-    });
-    expect(answer).toBe(written.answer);
-  });
+  longTest(
+    "behavior: a round of a bonded claim; killed while it waits, the runner asks no second time",
+    async () => {
+      const asked = await deploy("--series", series, "--lanes", "BOND");
+      await system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).logged("prover is up");
+      const killed = run("asking", ASKING, asked.feed);
+      await killed.logged("asked for a round");
+      process.kill(killed.pid as number, "SIGKILL");
+      await killed.ended;
+      await run("asking", ASKING, asked.feed).logged("wrote a round");
+      const written = await round(asked.feed, 1n);
+      expect(written.answer).toBe(await expected());
+      const own = systemAccount(ASKING).address.toLowerCase();
+      const requests = system.events.all(
+        "Requested",
+        ({ request }) => request.requester.toLowerCase() === own,
+      );
+      expect(requests).toHaveLength(1);
+      const [, answer] = await system.client.readContract({
+        address: asked.feed,
+        abi: forecastFeedAbi,
+        functionName: "latestRoundData",
+      });
+      expect(answer).toBe(written.answer);
+    },
+  );
 
   it("error: no feed, another deployment's feed, flags that do not fit", async () => {
     const codeOf = async (...args: string[]) => {

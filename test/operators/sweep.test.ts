@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Daemon } from "../../cli/demo/processes.ts";
 import { runInProcess } from "../support/assay.ts";
 import { fileCase } from "../support/cases.ts";
+import { longTest } from "../support/long-test.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { keyOf, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
@@ -72,34 +73,37 @@ describe("assay prover --sweep-to", () => {
     expect(await balanceOf(OWN)).toBeGreaterThan(ABOVE + 10n ** 14n);
   });
 
-  test("behavior: kill -9 before the node has it, and before its answer comes: it is sent once", async () => {
-    const cold = coldAddress();
-    await system.control.setBalance({ address: OWN, value: parseEther("100") });
-    const count = () => system.client.getTransactionCount({ address: OWN });
-    const before = await count();
-    const silent = (verdict: "hold" | "swallow") =>
-      new Promise<void>((resolve) => {
-        proxy.onSilence = () => resolve();
-        proxy.decide = ({ method }) => (method === "eth_sendRawTransaction" ? verdict : "pass");
-      });
-    for (const verdict of ["hold", "swallow"] as const) {
-      const reached = silent(verdict);
+  longTest(
+    "behavior: kill -9 before the node has it, and before its answer comes: it is sent once",
+    async () => {
+      const cold = coldAddress();
+      await system.control.setBalance({ address: OWN, value: parseEther("100") });
+      const count = () => system.client.getTransactionCount({ address: OWN });
+      const before = await count();
+      const silent = (verdict: "hold" | "swallow") =>
+        new Promise<void>((resolve) => {
+          proxy.onSilence = () => resolve();
+          proxy.decide = ({ method }) => (method === "eth_sendRawTransaction" ? verdict : "pass");
+        });
+      for (const verdict of ["hold", "swallow"] as const) {
+        const reached = silent(verdict);
+        daemon = start(cold);
+        await reached;
+        await kill(daemon);
+        // It is in the journal. A node that never got it has nothing to mine.
+        if (verdict === "hold") expect([await balanceOf(cold), await count()]).toEqual([0n, before]);
+      }
+      proxy.decide = () => "pass";
       daemon = start(cold);
-      await reached;
-      await kill(daemon);
-      // It is in the journal. A node that never got it has nothing to mine.
-      if (verdict === "hold") expect([await balanceOf(cold), await count()]).toEqual([0n, before]);
-    }
-    proxy.decide = () => "pass";
-    daemon = start(cold);
-    await daemon.logged("prover is up");
-    await expect.poll(() => balanceOf(cold), { timeout: 60_000 }).toBeGreaterThan(parseEther("94"));
-    const [paid, left] = [await balanceOf(cold), await balanceOf(OWN)];
-    expect(left).toBeGreaterThanOrEqual(ABOVE);
-    await mined(DEEP);
-    await mined(DEEP);
-    expect([await balanceOf(cold), await balanceOf(OWN), await count()]).toEqual([paid, left, before + 1]);
-  });
+      await daemon.logged("prover is up");
+      await expect.poll(() => balanceOf(cold), { timeout: 60_000 }).toBeGreaterThan(parseEther("94"));
+      const [paid, left] = [await balanceOf(cold), await balanceOf(OWN)];
+      expect(left).toBeGreaterThanOrEqual(ABOVE);
+      await mined(DEEP);
+      await mined(DEEP);
+      expect([await balanceOf(cold), await balanceOf(OWN), await count()]).toEqual([paid, left, before + 1]);
+    },
+  );
 
   test("behavior: a challenger in mode defend does it too, one that only watches has no key to do it", async () => {
     const cold = coldAddress();

@@ -9,6 +9,7 @@ import { historyOf } from "../../protocol/chain/history.ts";
 import type { ClaimId } from "../../protocol/rules/types.ts";
 import { fileCase, of } from "../support/cases.ts";
 import { fetchMetrics } from "../support/exposition.ts";
+import { longTest } from "../support/long-test.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 const ANSWER_SECONDS = 120;
@@ -94,7 +95,7 @@ describe("walk-through: restore", () => {
     await prover.stop();
   });
 
-  test("behavior: with a copy from before the claim it does so as well", async () => {
+  longTest("behavior: with a copy from before the claim it does so as well", async () => {
     const first = await startProver();
     await first.stop();
     const [folder, copy] = [join(system.folder, name), join(system.folder, `${name}-copy`)];

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packedFile } from "../../tools/packages/pack.ts";
 import { hasChromium, startChromium } from "../support/chromium.ts";
 import { FreshProject, NODES, sizeOf } from "../support/fresh-project.ts";
+import { sampled } from "../support/scale.ts";
 import { ScriptedChat } from "../support/scripted-chat.ts";
 import { openSdkPage, pageModule } from "../support/sdk-page.ts";
 import { keyOf, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
@@ -92,7 +93,7 @@ describe("@assay/sdk, packed", () => {
       });
     });
 
-  for (const config of ["tsconfig.json", "tsconfig.bundler.json"])
+  for (const config of sampled(["tsconfig.json", "tsconfig.bundler.json"], 2))
     it(`default: a strict project compiles by ${config}, without skipLibCheck`, async () => {
       const { stdout, status } = await strict.node(["node_modules/typescript/bin/tsc", "-p", config]);
       expect({ stdout, status }).toEqual({ stdout: "", status: 0 });

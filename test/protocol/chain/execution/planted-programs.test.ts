@@ -32,7 +32,7 @@ async function findFault(chain: ProgramChain): Promise<readonly [seed: number, d
 }
 
 describe("compareProgram", () => {
-  test.each(sampled(PLANTED, 8))("behavior: finds $name", async (mutant) => {
+  test.each(sampled(PLANTED, 16))("behavior: finds $name", async (mutant) => {
     const chain = await ProgramChain.open({ artifacts: contracts.compile(mutant) });
     try {
       const [first] = await findFault(chain);
