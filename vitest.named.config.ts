@@ -24,6 +24,9 @@ export const NAMED_SUITES = [
 /** Of these, the ones whose files run beside each other. */
 const PARALLEL: readonly string[] = ["agent-processes", "operators", "packages", "python"];
 
+/** Of these, the ones in which a worker loads what its files share once: no module there keeps state. */
+const SHARING: readonly string[] = ["agent-processes", "explorer-pages", "operators", "packages"];
+
 /** Tests that take long: not in `npm test`, but in `npm run test:long`, and with more cases in `npm run test:deep`. */
 export const LONG = [
   "test/challenger/promises/moves.test.ts",
@@ -53,8 +56,8 @@ const DEEP = [
 export const DEEP_ALONE = ["test/protocol/rules/machine-contract.test.ts"];
 
 const SETUP = ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"];
-/** A hang ends the run; a slow machine does not. What files share is loaded once by each worker. */
-const settings = { testTimeout: 1_800_000, hookTimeout: 1_800_000, isolate: false };
+// A hang ends the run; a slow machine does not.
+const limits = { testTimeout: 1_800_000, hookTimeout: 1_800_000 };
 
 export default defineConfig({
   test: {
@@ -66,17 +69,18 @@ export default defineConfig({
           include: [`test/${name}/**/*.test.ts`],
           globalSetup: [...SETUP, ...(name === "python" ? ["test/support/python-setup.ts"] : [])],
           fileParallelism: PARALLEL.includes(name),
-          ...settings,
+          isolate: !SHARING.includes(name),
+          ...limits,
         },
       })),
-      { test: { name: "long", include: LONG, globalSetup: SETUP, ...settings } },
+      { test: { name: "long", include: LONG, globalSetup: SETUP, ...limits } },
       {
         test: {
           name: "deep",
           include: [...DEEP, ...DEEP_ALONE, ...LONG],
           globalSetup: SETUP,
           env: { TEST_DEPTH: process.env.TEST_DEPTH ?? "deep" },
-          ...settings,
+          ...limits,
         },
       },
     ],
