@@ -20,6 +20,7 @@ import {
   signal,
   standbyOf,
 } from "../support/fleet.ts";
+import { longTest } from "../support/long-test.ts";
 import { PASSWORD, type Postgres, startPostgres } from "../support/postgres.ts";
 import { scaled } from "../support/scale.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
@@ -184,22 +185,25 @@ describe("PostgreSQL fails in the middle of a dispute", () => {
     },
   );
 
-  test("behavior: it and the signer are gone together: another daemon answers in the second half of the time", async () => {
-    const { index, signer, standby, made } = await startPair();
-    await Promise.all([kill(signer), postgres.crash()]);
-    try {
-      await standby.logged(GONE);
-      await challenge(made);
-      const { reason } = await standby.logged("a job is not done yet");
-      expect(reason).toContain(`commitTrace:${made.claimId} is not begun`);
-      expect(system.events.all("TraceCommitted", of(made))).toEqual([]);
-      await system.passTime(ANSWER_SECONDS / 2);
-      await answered(made);
-    } finally {
-      await postgres.start();
-    }
-    await standby.logged(SIGNS);
-    await expectSentOnce(system, index);
-    await standby.stop();
-  });
+  longTest(
+    "behavior: it and the signer are gone together: another daemon answers in the second half of the time",
+    async () => {
+      const { index, signer, standby, made } = await startPair();
+      await Promise.all([kill(signer), postgres.crash()]);
+      try {
+        await standby.logged(GONE);
+        await challenge(made);
+        const { reason } = await standby.logged("a job is not done yet");
+        expect(reason).toContain(`commitTrace:${made.claimId} is not begun`);
+        expect(system.events.all("TraceCommitted", of(made))).toEqual([]);
+        await system.passTime(ANSWER_SECONDS / 2);
+        await answered(made);
+      } finally {
+        await postgres.start();
+      }
+      await standby.logged(SIGNS);
+      await expectSentOnce(system, index);
+      await standby.stop();
+    },
+  );
 });
