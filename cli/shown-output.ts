@@ -1,6 +1,8 @@
 /** An output as commands print it: what it means, where the model's manifest says that, and then its values. */
 import { fromHex, type Hex } from "../base/bytes.ts";
+import { isBaseError } from "../base/errors.ts";
 import { meaningOf, type Reading } from "../inference/meaning/read.ts";
+import type { ModelText } from "../inference/text/model-text.ts";
 import { decodeReturn } from "../protocol/rules/abi.ts";
 import type { RegisteredModel } from "./model-source.ts";
 
@@ -12,13 +14,23 @@ export interface ShownOutput {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** @throws BaseError OUTPUT_INVALID; as `ModelText.answerOf` */
+/** Nothing for ids that no token has: a wrong answer that nobody challenged is final, and shown, too. */
+function answerIn(text: ModelText, output: Hex): { readonly text?: string } {
+  try {
+    return { text: text.answerOf(fromHex(output)).text };
+  } catch (error) {
+    if (isBaseError(error)) return {};
+    throw error;
+  }
+}
+
+/** @throws BaseError OUTPUT_INVALID */
 export const showOutput = (
   { function: called, readable, text }: Pick<RegisteredModel, "function" | "readable" | "text">,
   output: Hex,
 ): ShownOutput => ({
   ...meaningOf(readable, fromHex(output)),
-  ...(text === undefined ? {} : { text: text.answerOf(fromHex(output)).text }),
+  ...(text === undefined ? {} : answerIn(text, output)),
   values: decodeReturn(called, output),
 });
 

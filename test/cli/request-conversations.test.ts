@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { textValues } from "../../agent/sdk/text.ts";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { ANVIL_KEYS } from "../../cli/anvil.ts";
+import { showOutput } from "../../cli/shown-output.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
 import type { Message } from "../../inference/text/chat.ts";
@@ -106,6 +107,15 @@ describe("assay request of a language model", () => {
     const { code, stdout } = await asking;
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ modelId, result: { text, output: toHex(output) } });
+  });
+
+  test("error: an answer with an id that no token has is shown by its values", () => {
+    const output = execute(talking.prepared, fromHex(calldataOf([user("hi")]))).slice();
+    // The first id: 40,000.
+    output.set([0x1c, 0x40], 64);
+    const called = { ...talking.function, selector: toHex(talking.selector) };
+    const shown = showOutput({ function: called, text: talking.text as ModelText }, toHex(output));
+    expect(Object.keys(shown)).toEqual(["values"]);
   });
 
   test("args: --inputs with messages, or with the model's numbers", async () => {
