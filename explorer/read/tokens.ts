@@ -58,7 +58,7 @@ export async function tokensOf(
     if (vocabulary === undefined) return undefined;
     const [words] = decodeAbi(["uint256[]"], fromHex(data)) as [Uint8Array];
     const length = model.manifest.assay[side][0]?.dims[0] ?? 0;
-    return named(vocabulary, answerIds(readInt16s(words, length)));
+    return named(vocabulary, readInt16s(words, length));
   } catch (error) {
     if (isBaseError(error)) return undefined;
     throw error;
@@ -66,11 +66,13 @@ export async function tokensOf(
 }
 
 /** A character whose bytes are parted among ids stands at the last of them. */
-function named({ detokenizer, control }: Vocabulary, ids: readonly number[]): Token[] {
+function named({ detokenizer, control }: Vocabulary, numbers: Int16Array): Token[] {
   const decoder = detokenizer.decoder();
-  return ids.map((id) => {
-    const text = decoder.next(id);
-    const name = control.get(id);
-    return name === undefined ? { id, text } : { id, text: name, isControl: true };
-  });
+  return [...numbers].flatMap((number, place): Token[] =>
+    answerIds([number]).map((id) => {
+      const text = decoder.next(id);
+      const name = control.get(id);
+      return name === undefined ? { place, id, text } : { place, id, text: name, isControl: true };
+    }),
+  );
 }

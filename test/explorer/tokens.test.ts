@@ -50,6 +50,13 @@ describe("tokensOf", () => {
     expect(answer?.map(({ id }) => id)).toEqual((talking.text as ModelText).answerOf(output).ids);
   });
 
+  test("behavior: a place is that of the data, also behind one without an id", async () => {
+    const output = execute(talking.prepared, fromHex(calldata)).slice();
+    output.set([0x7f, 0xff], 64);
+    const answer = await tokensOf(library, talking.id, toHex(output), "outputs");
+    expect(answer?.[0]?.place).toBe(1);
+  });
+
   test("error: data that hold no ids of the model have no tokens", async () => {
     expect(await tokensOf(library, talking.id, "0x", "outputs")).toBeUndefined();
     expect(await tokensOf(library, talking.id, "0x1234", "outputs")).toBeUndefined();

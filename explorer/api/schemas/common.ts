@@ -80,6 +80,7 @@ export const meaning = z.discriminatedUnion("kind", [
 
 /** Of a language model's prompt or answer, as the tokenizer of the model's folder reads it. For display only. */
 export const token = z.object({
+  place: count.meta({ description: "in the prompt or answer; places without an id are left out" }),
   id: count,
   text: z.string().meta({ description: "of a control token its name" }),
   isControl: z.literal(true).optional(),

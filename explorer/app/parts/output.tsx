@@ -45,11 +45,11 @@ function Classes({
 export function Tokens({ of, wrong }: { readonly of: readonly Token[]; readonly wrong?: number }) {
   return (
     <ol className="tokens" aria-label="Tokens">
-      {of.map(({ id, text, isControl }, i) => (
+      {of.map(({ place, id, text, isControl }) => (
         <li
-          key={i}
-          className={`${isControl === true ? "is-control" : ""} ${i === wrong ? "is-wrong" : ""}`}
-          title={`place ${i}, id ${id}`}
+          key={place}
+          className={`${isControl === true ? "is-control" : ""} ${place === wrong ? "is-wrong" : ""}`}
+          title={`place ${place}, id ${id}`}
         >
           <Outside text={text} />
         </li>
