@@ -37,6 +37,7 @@ export const CONTRACTS: readonly string[] = [
   "RedundantResults",
   "ModelResults",
   "EmbeddedExecutor",
+  "FinalChoiceExecutor",
   "Erc8004Validator",
   "AggregatorV3Interface",
   "DailySeries",

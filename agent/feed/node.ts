@@ -3,11 +3,11 @@
 import { encodeFunctionData, type Hex } from "viem";
 import { isBaseError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { type Action, Actions } from "../../protocol/chain/actions.ts";
-import { type FinalResult, resultOf } from "../../protocol/chain/await-result.ts";
+import type { Action } from "../../protocol/chain/actions.ts";
+import type { FinalResult } from "../../protocol/chain/await-result.ts";
 import { chainError } from "../../protocol/chain/errors.ts";
+import { followRequest } from "../../protocol/chain/follow-request.ts";
 import { newRequest } from "../../protocol/chain/new-request.ts";
-import { StateReader } from "../../protocol/chain/reads.ts";
 import type { Sender, SigningChain } from "../../protocol/chain/sender.ts";
 import { requireSent } from "../../protocol/chain/sent.ts";
 import { dailySeriesAbi, forecastFeedAbi } from "../../protocol/rules/generated/abis.ts";
@@ -39,7 +39,6 @@ export interface FeedParts {
 
 export class FeedNode {
   readonly #parts: FeedParts;
-  readonly #actions: Actions;
   /** days whose bars are over all rounds of the source */
   readonly #complete = new Set<number>();
   /** re-orgs that the history had seen when they were found complete */
@@ -47,7 +46,6 @@ export class FeedNode {
 
   constructor(parts: FeedParts) {
     this.#parts = parts;
-    this.#actions = new Actions(parts.chain.game);
   }
 
   /** One look at everything. One part's fault does not keep the others from going on.
@@ -161,23 +159,17 @@ export class FeedNode {
 
   async #follow(asked: AskedRound): Promise<void> {
     const { chain, sender, store, log, signal } = this.#parts;
-    const { request, input } = asked;
     const requestId = this.#idOf(asked);
-    const { state } = await new StateReader(chain).requestWord(requestId);
-    const isOver = (await this.#now()) > request.expiry;
-    if (state === "NONE" && !isOver) {
-      requireSent("file the request", await sender.send(this.#actions.request(request, input), signal));
+    const followed = await followRequest(chain, sender, asked, signal);
+    if (followed.state === "final") return this.#write(asked, requestId, followed.result);
+    if (followed.state === "waiting") return;
+    if (followed.state === "filed") {
       log.info({ requestId, observedAt: asked.observedAt }, "asked for a round");
       return;
     }
-    if (state === "REFUNDED" || (state === "NONE" && isOver)) return store.close(asked);
-    if (state === "OPEN" && isOver) {
-      requireSent("take the fee back", await sender.send(this.#actions.refund(request), signal));
+    if (followed.state === "unanswered")
       log.warn({ requestId }, "nobody answered; the fee is credit of this account again");
-      return store.close(asked);
-    }
-    const result = await resultOf(chain, request);
-    if (result !== undefined) await this.#write(asked, requestId, result);
+    store.close(asked);
   }
 
   async #write(asked: AskedRound, requestId: Hex, { output, claim }: FinalResult): Promise<void> {

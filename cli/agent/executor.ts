@@ -9,6 +9,7 @@ import {
 } from "../../agent/executor/agent-executor.ts";
 import { createEngineRegistry, ENGINES } from "../../agent/executor/engine/engine.ts";
 import type { Iteration } from "../../agent/executor/iterate.ts";
+import { createModelRegistry } from "../../agent/executor/models/language-model.ts";
 import { runExecutor } from "../../agent/executor/node/main.ts";
 import { EXECUTOR_SCHEMA, ExecutorStore } from "../../agent/executor/node/store.ts";
 import { agentOnChain, runAgent } from "../../agent/executor/run-agent.ts";
@@ -16,6 +17,8 @@ import type { Tool } from "../../agent/executor/tool.ts";
 import { recordIteration, signTranscript } from "../../agent/executor/transcript.ts";
 import { SILENT } from "../../base/log.ts";
 import { requireAccount, type SigningChain } from "../../protocol/chain/sender.ts";
+import { LIMITS } from "../../protocol/rules/types.ts";
+import { integer, loadConfig, type Settings, wei } from "../../protocol/service/config.ts";
 import { openDataFolder } from "../../protocol/service/data-folder.ts";
 import { chainConfig, confirmationsOn, openChain, withChain, withSettings } from "../chain.ts";
 import { stopSignal } from "../daemon.ts";
@@ -23,25 +26,54 @@ import { createLogger } from "../log.ts";
 import { printResult, refuseArgument, withJson } from "../output.ts";
 import { closeModels, MODEL_SETTINGS, modelConfig, openModels } from "./models.ts";
 
+/** What is paid for choices that are final outputs. */
+const CHOICE_SETTINGS = {
+  fee: {
+    schema: wei,
+    default: "0.002 ether",
+    description: "to the prover, for each output that an executor of --final needs",
+  },
+  expirySeconds: {
+    schema: integer(60, LIMITS.maxExpiryAhead),
+    default: 3_600,
+    description: "how long a claim of it may be made; then the fee comes back, and it is asked for again",
+  },
+} as const satisfies Settings;
+
+const choiceConfig = (command: Command) =>
+  loadConfig(CHOICE_SETTINGS, { flags: command.optsWithGlobals(), env: process.env }, "executor");
+
+const addressesOf = (name: string, list: string): Address[] =>
+  list.split(",").map((each) => addressOf(name, each.trim()));
+
 export function addExecutorCommand(agent: Command): void {
   const command = agent
     .command("executor")
     .description("decide iterations that callback agents ask of this key, and post them")
-    .requiredOption("--agents <addresses>", "callback agents, separated by commas");
-  withSettings(withChain(command), MODEL_SETTINGS).action(
-    async ({ agents }: { agents: string }, self: Command) => {
+    .requiredOption("--agents <addresses>", "callback agents, separated by commas")
+    .option(
+      "--final <addresses>",
+      "executor contracts whose choices are final outputs: asks for these outputs and posts them",
+    );
+  withSettings(withSettings(withChain(command), MODEL_SETTINGS), CHOICE_SETTINGS).action(
+    async ({ agents, final }: { agents: string; final?: string }, self: Command) => {
       const config = chainConfig(self);
       const settings = modelConfig(self);
+      const { fee, expirySeconds } = choiceConfig(self);
       const log = createLogger("executor", self);
       const signal = stopSignal(log);
-      const addresses = agents.split(",").map((each) => addressOf("--agents", each.trim()));
-      const models = await openModels(settings);
+      const addresses = addressesOf("--agents", agents);
+      const finalExecutors = final === undefined ? [] : addressesOf("--final", final);
+      // Where all choices are final outputs there is no model to ask here.
+      const isModelless = settings.model === undefined && finalExecutors.length > 0;
+      const models = isModelless ? createModelRegistry() : await openModels(settings);
       try {
         const chain = requireAccount(await openChain(config, log));
         const { data, pollIntervalMs, maxFee } = config;
         const confirmations = confirmationsOn(chain, config);
         const options = { data, pollIntervalMs, confirmations, maxFee, tries: settings.tries };
-        await runExecutor({ chain, agents: addresses, models, log, ...options }, signal);
+        const choices = { finalExecutors, fee, expirySeconds };
+        await runExecutor({ chain, agents: addresses, models, log, ...options, ...choices }, signal);
       } finally {
         await closeModels(models);
       }

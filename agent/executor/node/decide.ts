@@ -16,15 +16,23 @@ export interface RunState {
   readonly posted: ReadonlySet<Address>;
 }
 
-export type RunMove = "iterate" | "advance" | "wait";
+/** Errors by which a contract says that an iteration is not asked for any more. */
+export const ITERATION_OVER = ["AlreadyPosted", "WrongIteration", "WrongHistory", "WrongState"] as const;
 
-/** @param now seconds; the time of the block that the move would be in */
-export function decideRun(run: RunState, own: Address, now: number): RunMove {
+/** @param executor the one of the own executors that is asked */
+export type RunMove =
+  | { readonly kind: "iterate"; readonly executor: Address }
+  | { readonly kind: "advance" | "wait" };
+
+/** @param own executors that this node serves @param now seconds; the time of the block that the move would be in */
+export function decideRun(run: RunState, own: readonly Address[], now: number): RunMove {
   const state = RUN_STATES[run.state];
   const isWaiting = state === "ITERATION" || state === "CONFIRMATION" || state === "TOOL";
-  if (!isWaiting) return "wait";
-  const has = (all: Iterable<Address>): boolean => [...all].some((each) => isAddressEqual(each, own));
+  if (!isWaiting) return { kind: "wait" };
+  const has = (all: Iterable<Address>, executor: Address): boolean =>
+    [...all].some((each) => isAddressEqual(each, executor));
   // Late is not too late: until somebody advances the run, the contract takes the post.
-  if (state === "ITERATION" && has(run.admitted) && !has(run.posted)) return "iterate";
-  return now > run.deadline ? "advance" : "wait";
+  const asked = own.find((executor) => has(run.admitted, executor) && !has(run.posted, executor));
+  if (state === "ITERATION" && asked !== undefined) return { kind: "iterate", executor: asked };
+  return { kind: now > run.deadline ? "advance" : "wait" };
 }

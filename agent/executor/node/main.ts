@@ -4,6 +4,9 @@ import type { Logger } from "../../../base/log.ts";
 import { EventFollower } from "../../../protocol/chain/follower.ts";
 import type { SigningChain } from "../../../protocol/chain/sender.ts";
 import { openDataFolder } from "../../../protocol/service/data-folder.ts";
+import { CHOICE_SCHEMA, ChoiceStore } from "../choice/choice-store.ts";
+import { FinalChoices } from "../choice/final-choices.ts";
+import { readFinalExecutor } from "../choice/final-executor.ts";
 import { createEngineRegistry } from "../engine/engine.ts";
 import type { ModelRegistry } from "../models/language-model.ts";
 import { agentEvents } from "./agent-events.ts";
@@ -15,6 +18,11 @@ export interface ExecutorOptions {
   readonly agents: readonly Address[];
   readonly models: ModelRegistry;
   readonly tries: number;
+  /** executor contracts whose choices are final outputs, which this node asks for */
+  readonly finalExecutors: readonly Address[];
+  /** wei that a request for such an output offers, and seconds in which it may be claimed */
+  readonly fee: bigint;
+  readonly expirySeconds: number;
   /** folder of database and journal */
   readonly data: string;
   readonly pollIntervalMs: number;
@@ -24,10 +32,11 @@ export interface ExecutorOptions {
 }
 
 /** Runs until the signal aborts, then ends what it began.
- *  @throws BaseError as openDataFolder does */
+ *  @throws BaseError as openDataFolder and readFinalExecutor do */
 export async function runExecutor(options: ExecutorOptions, signal: AbortSignal): Promise<void> {
-  const { chain, agents, models, tries, pollIntervalMs, confirmations, log } = options;
-  const folder = openDataFolder(options.data, chain, [EXECUTOR_SCHEMA], {
+  const { chain, agents, models, tries, pollIntervalMs, confirmations, log, fee, expirySeconds } = options;
+  const executors = await Promise.all(options.finalExecutors.map((each) => readFinalExecutor(chain, each)));
+  const folder = openDataFolder(options.data, chain, [EXECUTOR_SCHEMA, CHOICE_SCHEMA], {
     pollIntervalMs,
     maxFeePerGas: options.maxFee,
     log,
@@ -36,7 +45,18 @@ export async function runExecutor(options: ExecutorOptions, signal: AbortSignal)
     const store = new ExecutorStore(folder.db, agents);
     const engines = createEngineRegistry();
     const { sender } = folder;
+    const choices = {
+      chain,
+      sender,
+      store: new ChoiceStore(folder.db),
+      executors,
+      fee,
+      expirySeconds,
+      log,
+      signal,
+    };
     const node = new ExecutorNode({
+      finalChoices: new FinalChoices(choices),
       chain,
       sender,
       store,
@@ -52,7 +72,15 @@ export async function runExecutor(options: ExecutorOptions, signal: AbortSignal)
       { pollIntervalMs, confirmations, log, cursor: store.cursor() },
       agentEvents(agents),
     );
-    log.info({ account: chain.account.address, agents, models: models.ids() }, "executor is up");
+    log.info(
+      {
+        account: chain.account.address,
+        agents,
+        models: models.ids(),
+        finalExecutors: options.finalExecutors,
+      },
+      "executor is up",
+    );
     await follower.run(
       (batch) => node.take(batch),
       signal,

@@ -17152,6 +17152,807 @@ export const embeddedExecutorAbi = [
   }
 ] as const;
 
+export const finalChoiceExecutorAbi = [
+  {
+    "type": "constructor",
+    "inputs": [
+      {
+        "name": "assay_",
+        "type": "address",
+        "internalType": "contract IAssay"
+      },
+      {
+        "name": "terms_",
+        "type": "tuple",
+        "internalType": "struct ChoiceTerms",
+        "components": [
+          {
+            "name": "modelId",
+            "type": "bytes32",
+            "internalType": "ModelId"
+          },
+          {
+            "name": "lanes",
+            "type": "uint8",
+            "internalType": "uint8"
+          },
+          {
+            "name": "minBond",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "minWindow",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "opening",
+            "type": "bytes",
+            "internalType": "bytes"
+          },
+          {
+            "name": "closing",
+            "type": "bytes",
+            "internalType": "bytes"
+          },
+          {
+            "name": "byteIds",
+            "type": "bytes",
+            "internalType": "bytes"
+          },
+          {
+            "name": "questionBytes",
+            "type": "uint16",
+            "internalType": "uint16"
+          },
+          {
+            "name": "resultBytes",
+            "type": "uint16",
+            "internalType": "uint16"
+          },
+          {
+            "name": "refusal",
+            "type": "string",
+            "internalType": "string"
+          }
+        ]
+      },
+      {
+        "name": "choices_",
+        "type": "tuple[]",
+        "internalType": "struct Choice[]",
+        "components": [
+          {
+            "name": "id",
+            "type": "uint16",
+            "internalType": "uint16"
+          },
+          {
+            "name": "kind",
+            "type": "uint8",
+            "internalType": "enum ChoiceKind"
+          },
+          {
+            "name": "tool",
+            "type": "address",
+            "internalType": "contract IERCAgentTool"
+          },
+          {
+            "name": "text",
+            "type": "string",
+            "internalType": "string"
+          },
+          {
+            "name": "input",
+            "type": "bytes",
+            "internalType": "bytes"
+          },
+          {
+            "name": "recall",
+            "type": "bytes",
+            "internalType": "bytes"
+          }
+        ]
+      }
+    ],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "assay",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "address",
+        "internalType": "contract IAssay"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "choices",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "tuple[]",
+        "internalType": "struct Choice[]",
+        "components": [
+          {
+            "name": "id",
+            "type": "uint16",
+            "internalType": "uint16"
+          },
+          {
+            "name": "kind",
+            "type": "uint8",
+            "internalType": "enum ChoiceKind"
+          },
+          {
+            "name": "tool",
+            "type": "address",
+            "internalType": "contract IERCAgentTool"
+          },
+          {
+            "name": "text",
+            "type": "string",
+            "internalType": "string"
+          },
+          {
+            "name": "input",
+            "type": "bytes",
+            "internalType": "bytes"
+          },
+          {
+            "name": "recall",
+            "type": "bytes",
+            "internalType": "bytes"
+          }
+        ]
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "historyHashOf",
+    "inputs": [
+      {
+        "name": "agent",
+        "type": "address",
+        "internalType": "contract ICallbackAgent"
+      },
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "history",
+        "type": "tuple",
+        "internalType": "struct RunHistory",
+        "components": [
+          {
+            "name": "requester",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "question",
+            "type": "string",
+            "internalType": "string"
+          },
+          {
+            "name": "uses",
+            "type": "tuple[]",
+            "internalType": "struct ToolUse[]",
+            "components": [
+              {
+                "name": "choice",
+                "type": "uint256",
+                "internalType": "uint256"
+              },
+              {
+                "name": "success",
+                "type": "bool",
+                "internalType": "bool"
+              },
+              {
+                "name": "result",
+                "type": "string",
+                "internalType": "string"
+              }
+            ]
+          }
+        ]
+      }
+    ],
+    "outputs": [
+      {
+        "name": "hash",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "inputOf",
+    "inputs": [
+      {
+        "name": "history",
+        "type": "tuple",
+        "internalType": "struct RunHistory",
+        "components": [
+          {
+            "name": "requester",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "question",
+            "type": "string",
+            "internalType": "string"
+          },
+          {
+            "name": "uses",
+            "type": "tuple[]",
+            "internalType": "struct ToolUse[]",
+            "components": [
+              {
+                "name": "choice",
+                "type": "uint256",
+                "internalType": "uint256"
+              },
+              {
+                "name": "success",
+                "type": "bool",
+                "internalType": "bool"
+              },
+              {
+                "name": "result",
+                "type": "string",
+                "internalType": "string"
+              }
+            ]
+          }
+        ]
+      }
+    ],
+    "outputs": [
+      {
+        "name": "",
+        "type": "bytes",
+        "internalType": "bytes"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "post",
+    "inputs": [
+      {
+        "name": "agent",
+        "type": "address",
+        "internalType": "contract ICallbackAgent"
+      },
+      {
+        "name": "runId",
+        "type": "int256",
+        "internalType": "int256"
+      },
+      {
+        "name": "history",
+        "type": "tuple",
+        "internalType": "struct RunHistory",
+        "components": [
+          {
+            "name": "requester",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "question",
+            "type": "string",
+            "internalType": "string"
+          },
+          {
+            "name": "uses",
+            "type": "tuple[]",
+            "internalType": "struct ToolUse[]",
+            "components": [
+              {
+                "name": "choice",
+                "type": "uint256",
+                "internalType": "uint256"
+              },
+              {
+                "name": "success",
+                "type": "bool",
+                "internalType": "bool"
+              },
+              {
+                "name": "result",
+                "type": "string",
+                "internalType": "string"
+              }
+            ]
+          }
+        ]
+      },
+      {
+        "name": "r",
+        "type": "tuple",
+        "internalType": "struct Request",
+        "components": [
+          {
+            "name": "requester",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "modelId",
+            "type": "bytes32",
+            "internalType": "ModelId"
+          },
+          {
+            "name": "inputHash",
+            "type": "bytes32",
+            "internalType": "bytes32"
+          },
+          {
+            "name": "lanes",
+            "type": "uint8",
+            "internalType": "uint8"
+          },
+          {
+            "name": "fee",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "deliveryFee",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "minBond",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "window",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "expiry",
+            "type": "uint40",
+            "internalType": "uint40"
+          },
+          {
+            "name": "exclusiveProver",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "exclusiveUntil",
+            "type": "uint40",
+            "internalType": "uint40"
+          },
+          {
+            "name": "callback",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "callbackGas",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "salt",
+            "type": "uint64",
+            "internalType": "uint64"
+          }
+        ]
+      },
+      {
+        "name": "c",
+        "type": "tuple",
+        "internalType": "struct Claim",
+        "components": [
+          {
+            "name": "requestId",
+            "type": "bytes32",
+            "internalType": "RequestId"
+          },
+          {
+            "name": "modelId",
+            "type": "bytes32",
+            "internalType": "ModelId"
+          },
+          {
+            "name": "attempt",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "prover",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "operator",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "outputHash",
+            "type": "bytes32",
+            "internalType": "bytes32"
+          },
+          {
+            "name": "bond",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "ticketBond",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "gasPrice",
+            "type": "uint64",
+            "internalType": "uint64"
+          }
+        ]
+      },
+      {
+        "name": "output",
+        "type": "bytes",
+        "internalType": "bytes"
+      }
+    ],
+    "outputs": [],
+    "stateMutability": "nonpayable"
+  },
+  {
+    "type": "function",
+    "name": "promptIds",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "resultOf",
+    "inputs": [
+      {
+        "name": "output",
+        "type": "bytes",
+        "internalType": "bytes"
+      },
+      {
+        "name": "history",
+        "type": "tuple",
+        "internalType": "struct RunHistory",
+        "components": [
+          {
+            "name": "requester",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "question",
+            "type": "string",
+            "internalType": "string"
+          },
+          {
+            "name": "uses",
+            "type": "tuple[]",
+            "internalType": "struct ToolUse[]",
+            "components": [
+              {
+                "name": "choice",
+                "type": "uint256",
+                "internalType": "uint256"
+              },
+              {
+                "name": "success",
+                "type": "bool",
+                "internalType": "bool"
+              },
+              {
+                "name": "result",
+                "type": "string",
+                "internalType": "string"
+              }
+            ]
+          }
+        ]
+      }
+    ],
+    "outputs": [
+      {
+        "name": "place",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "result",
+        "type": "tuple",
+        "internalType": "struct AgentIterationResult",
+        "components": [
+          {
+            "name": "isFinalAnswer",
+            "type": "bool",
+            "internalType": "bool"
+          },
+          {
+            "name": "finalAnswer",
+            "type": "string",
+            "internalType": "string"
+          },
+          {
+            "name": "tool",
+            "type": "address",
+            "internalType": "contract IERCAgentTool"
+          },
+          {
+            "name": "toolInput",
+            "type": "tuple",
+            "internalType": "struct IERCAgentTool.Input",
+            "components": [
+              {
+                "name": "params",
+                "type": "tuple[]",
+                "internalType": "struct IERCAgentTool.ParamValue[]",
+                "components": [
+                  {
+                    "name": "paramType",
+                    "type": "uint8",
+                    "internalType": "enum IERCAgentTool.ParamType"
+                  },
+                  {
+                    "name": "value",
+                    "type": "bytes",
+                    "internalType": "bytes"
+                  }
+                ]
+              },
+              {
+                "name": "abiEncodedParams",
+                "type": "bytes",
+                "internalType": "bytes"
+              }
+            ]
+          },
+          {
+            "name": "agentReasoning",
+            "type": "string",
+            "internalType": "string"
+          }
+        ]
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "selector",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "bytes4",
+        "internalType": "bytes4"
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "terms",
+    "inputs": [],
+    "outputs": [
+      {
+        "name": "",
+        "type": "tuple",
+        "internalType": "struct ChoiceTerms",
+        "components": [
+          {
+            "name": "modelId",
+            "type": "bytes32",
+            "internalType": "ModelId"
+          },
+          {
+            "name": "lanes",
+            "type": "uint8",
+            "internalType": "uint8"
+          },
+          {
+            "name": "minBond",
+            "type": "uint96",
+            "internalType": "uint96"
+          },
+          {
+            "name": "minWindow",
+            "type": "uint32",
+            "internalType": "uint32"
+          },
+          {
+            "name": "opening",
+            "type": "bytes",
+            "internalType": "bytes"
+          },
+          {
+            "name": "closing",
+            "type": "bytes",
+            "internalType": "bytes"
+          },
+          {
+            "name": "byteIds",
+            "type": "bytes",
+            "internalType": "bytes"
+          },
+          {
+            "name": "questionBytes",
+            "type": "uint16",
+            "internalType": "uint16"
+          },
+          {
+            "name": "resultBytes",
+            "type": "uint16",
+            "internalType": "uint16"
+          },
+          {
+            "name": "refusal",
+            "type": "string",
+            "internalType": "string"
+          }
+        ]
+      }
+    ],
+    "stateMutability": "view"
+  },
+  {
+    "type": "event",
+    "name": "ChoicePosted",
+    "inputs": [
+      {
+        "name": "agent",
+        "type": "address",
+        "indexed": true,
+        "internalType": "contract ICallbackAgent"
+      },
+      {
+        "name": "runId",
+        "type": "int256",
+        "indexed": true,
+        "internalType": "int256"
+      },
+      {
+        "name": "iteration",
+        "type": "uint16",
+        "indexed": false,
+        "internalType": "uint16"
+      },
+      {
+        "name": "requestId",
+        "type": "bytes32",
+        "indexed": false,
+        "internalType": "RequestId"
+      },
+      {
+        "name": "choice",
+        "type": "uint256",
+        "indexed": false,
+        "internalType": "uint256"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "error",
+    "name": "ChoicesUnclear",
+    "inputs": [
+      {
+        "name": "index",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "MalformedIds",
+    "inputs": [
+      {
+        "name": "ids",
+        "type": "bytes",
+        "internalType": "bytes"
+      },
+      {
+        "name": "requiredBytes",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "MalformedValue",
+    "inputs": [
+      {
+        "name": "index",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "paramType",
+        "type": "uint8",
+        "internalType": "enum IERCAgentTool.ParamType"
+      },
+      {
+        "name": "value",
+        "type": "bytes",
+        "internalType": "bytes"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NoLanguageModel",
+    "inputs": [
+      {
+        "name": "modelId",
+        "type": "bytes32",
+        "internalType": "ModelId"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotAUse",
+    "inputs": [
+      {
+        "name": "choice",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "PromptTooLong",
+    "inputs": [
+      {
+        "name": "ids",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "most",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  }
+] as const;
+
 export const erc8004ValidatorAbi = [
   {
     "type": "constructor",

@@ -193,7 +193,15 @@ describe("decideRun", () => {
     ["wait", { ...run, state: 5 }, 101],
     ["wait", { ...run, state: 0 }, 101],
   ] as const)("default: %s %#", (move, state, now) => {
-    expect(decideRun(state, own, now)).toBe(move);
+    expect(decideRun(state, [own], now).kind).toBe(move);
+  });
+
+  it("behavior: of several executors that it serves, the one that is asked and has not posted", () => {
+    const other = VIEW.address;
+    const asked = { ...run, admitted: [own, other] };
+    expect(decideRun(asked, [other, own], 50)).toEqual({ kind: "iterate", executor: other });
+    const half = { ...asked, posted: new Set([other]) };
+    expect(decideRun(half, [other, own], 50)).toEqual({ kind: "iterate", executor: own });
   });
 });
 
