@@ -1,8 +1,10 @@
 /** `npm run demo:agent`: an agent whose iterations an executor decides off chain, with a verified tool.
  *
- *  The agent's contract asks for each iteration by an event; an executor process asks a language model (the local one if
- *  `assay agent llama install` put it there, else a scripted stand-in) and posts the choice with the hash of its signed
- *  transcript; the tool's output comes back only when it is final. --scripted: no local model; --keep: see below. */
+ *  First attested: the agent's contract asks for each iteration by an event; an executor process asks a language model (the
+ *  local one if `assay agent llama install` put it there, else a scripted stand-in) and posts the choice with the hash of
+ *  its signed transcript. Then final: each choice is an output of a language model of integers, claimed with a bond; a
+ *  prover lies about one, and is convicted. The tool's output comes back only when it is final in both.
+ *  --scripted: no local model; --keep: see below. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,8 +13,9 @@ import { privateKeyToAccount } from "viem/accounts";
 import { SMALL_MODEL } from "../agent/executor/models/llama/install.ts";
 import { fromHex } from "../base/bytes.ts";
 import { BaseError } from "../base/errors.ts";
-import { loadModelFolder } from "../inference/model-folder.ts";
+import { loadModelFolder, readTokenizer } from "../inference/model-folder.ts";
 import { encodeProgram } from "../inference/program/encode.ts";
+import { ModelText, textLengths } from "../inference/text/model-text.ts";
 import { connect, createClient } from "../protocol/chain/connect.ts";
 import { deploySystem } from "../protocol/chain/deploy.ts";
 import { writeDeployment } from "../protocol/chain/deployment-file.ts";
@@ -23,8 +26,9 @@ import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
 import { loadArtifacts } from "./artifacts.ts";
 import { CallbackDemo, SENTIMENT_TOOL } from "./demo/callback-agent.ts";
+import { CHOICE_MODEL, deployFinalChoices, type ModelIds, RULE, tellOfClaims } from "./demo/final-choices.ts";
 import { type FoundModel, findLocalModel } from "./demo/local-model.ts";
-import { type Daemon, startDaemon } from "./demo/processes.ts";
+import { type Daemon, type DaemonOptions, DISHONEST_PROVER, startDaemon } from "./demo/processes.ts";
 import { Progress } from "./demo/progress.ts";
 import { startScriptedModel } from "./demo/scripted-model.ts";
 import { modelFolder } from "./model-source.ts";
@@ -33,7 +37,8 @@ import { reportError } from "./output.ts";
 const QUESTION = "Profit beats forecasts, shares jump to a record";
 const ANSWER_SECONDS = 3;
 const LIMIT_MS = 180_000;
-const [OWNER, PROVER, EXECUTOR] = ANVIL_KEYS as unknown as [Hex, Hex, Hex];
+const [OWNER, PROVER, EXECUTOR, CHEAT, CHALLENGER, HONEST] = ANVIL_KEYS as unknown as readonly Hex[] &
+  readonly [Hex, Hex, Hex, Hex, Hex, Hex];
 
 /** --keep: the folders of the processes stay, with logs and transcripts. */
 const isKept = process.argv.includes("--keep");
@@ -52,9 +57,9 @@ async function main(): Promise<void> {
   const daemons: Daemon[] = [];
   try {
     const chain = await progress.during(() => "deploying", deploy(anvil.rpcUrl, folder, artifacts));
-    const modelId = await progress.during(() => "registering the model", register(chain, folder));
+    const models = await progress.during(() => "registering the models", register(chain, folder));
     const demo = await CallbackDemo.deploy(chain, anvil.rpcUrl, {
-      modelId,
+      modelId: models.sentiment,
       llm: SMALL_MODEL.name,
       executors: [privateKeyToAccount(EXECUTOR).address],
       threshold: 1,
@@ -71,7 +76,7 @@ async function main(): Promise<void> {
     ];
     const executor = ["agent", "executor", "--agents", demo.agent, ...model];
     daemons.push(
-      startDaemon({ ...common, name: "prover", key: PROVER, args: ["prover", "--port", "0"] }),
+      startDaemon({ ...common, name: "prover", key: PROVER, args: proverOf("sentiment") }),
       startDaemon({ ...common, name: "executor", key: EXECUTOR, args: executor }),
     );
     const up = [daemons[0]?.logged("prover is up"), daemons[1]?.logged("executor is up")];
@@ -83,11 +88,13 @@ async function main(): Promise<void> {
     );
     const runId = await demo.ask(QUESTION);
     log(`asked: "${QUESTION}"`);
-    await progress.during(() => "waiting for the run to go on", follow(demo, runId));
+    await progress.during(() => "waiting for the run to go on", follow(demo, runId, "the executor"));
     log(
       "what the tool returned is verified, it was final; that this tool was to be used is attested by the executor",
     );
-    if (isKept) log(`its transcripts: assay agent transcript show --data ${join(folder, "executor")}`);
+    await actWithFinalChoices(chain, models, common, daemons);
+    if (isKept)
+      log(`transcripts of the attested run: assay agent transcript show --data ${join(folder, "executor")}`);
   } finally {
     await Promise.all(daemons.map((daemon) => daemon.stop()));
     await scripted?.stop();
@@ -99,18 +106,19 @@ async function main(): Promise<void> {
 type RunEvent = Awaited<ReturnType<CallbackDemo["events"]>>[number];
 
 /** Tells what happens until the run is over. */
-async function follow(demo: CallbackDemo, runId: bigint): Promise<void> {
+async function follow(demo: CallbackDemo, runId: bigint, executor: string): Promise<void> {
+  const startedMs = Date.now();
   for (let printed = 0; ; ) {
     const events = await demo.events(runId);
     for (const event of events.slice(printed)) {
-      const line = lineOf(event);
+      const line = lineOf(event, executor);
       if (line !== undefined) log(line);
     }
     printed = events.length;
     const answer = await demo.answer(runId);
     if (answer !== undefined) return log(`the client received: ${answer}`);
     if (events.some(({ eventName }) => eventName === "RunFailed")) return log("the run failed");
-    if (Date.now() - startMs > LIMIT_MS) {
+    if (Date.now() - startedMs > LIMIT_MS) {
       throw new BaseError({
         code: "DEMO_TIMED_OUT",
         shortMessage: `After ${LIMIT_MS / 1_000} s the run is not over.`,
@@ -121,12 +129,12 @@ async function follow(demo: CallbackDemo, runId: bigint): Promise<void> {
   }
 }
 
-function lineOf({ eventName, args }: RunEvent): string | undefined {
+function lineOf({ eventName, args }: RunEvent, executor: string): string | undefined {
   switch (eventName) {
     case "IterationRequested":
-      return `iteration ${args.iteration} is asked of the executor`;
+      return `iteration ${args.iteration} is asked of ${executor}`;
     case "IterationPosted":
-      return `the executor posts it, transcript ${args.transcriptHash.slice(0, 18)}…`;
+      return `${executor} posts it, for which stands ${args.transcriptHash.slice(0, 18)}…`;
     case "ToolChosen":
       return `  ${args.agentReasoning.replaceAll("\n", "\n           ")}`;
     case "ToolPending":
@@ -159,21 +167,96 @@ async function deploy(
   return requireAccount(await connect({ rpcUrl, deployment, account }));
 }
 
-async function register(chain: SigningChain, folder: string): Promise<ModelId> {
-  const {
-    model,
-    commitment,
-    selector,
-    laneBits: lanes,
-    manifest,
-  } = loadModelFolder(modelFolder("sentiment"));
+async function register(chain: SigningChain, folder: string): Promise<ModelIds> {
   const { sender, close } = openDataFolder(join(folder, "owner"), chain, [], { pollIntervalMs: 100 });
-  try {
+  const one = async (name: string): Promise<ModelId> => {
+    const loaded = loadModelFolder(modelFolder(name));
+    const { model, commitment, selector, laneBits: lanes, manifest } = loaded;
     const identity = { ...commitment, selector, lanes, vkHash: fromHex(manifest.assay.vkHash) };
     return (await registerModel(chain, sender, encodeProgram(model.program), identity)).modelId;
+  };
+  try {
+    return { sentiment: await one("sentiment"), choice: await one(CHOICE_MODEL) };
   } finally {
     await close();
   }
+}
+
+const proverOf = (model: string): string[] => ["prover", "--port", "0", "--models", modelFolder(model)];
+
+type Common = Pick<DaemonOptions, "folder" | "rpcUrl" | "deployment">;
+
+/** The same question to an agent whose choices have to be final. */
+async function actWithFinalChoices(
+  chain: SigningChain,
+  models: ModelIds,
+  common: Common,
+  daemons: Daemon[],
+): Promise<void> {
+  log(
+    "the same question, to an agent that nobody owns: each choice has to be a final output of a language model",
+  );
+  const { demo, executor } = await deployFinalChoices(chain, common.rpcUrl, models, 3_600);
+  log(`its rule: "${RULE}"`);
+  const start = (
+    name: string,
+    key: Hex,
+    args: readonly string[],
+    changes: Pick<DaemonOptions, "program"> = {},
+  ) => {
+    const daemon = startDaemon({ ...common, name, key, args, ...changes });
+    daemons.push(daemon);
+    return daemon;
+  };
+  const lies = ["--port", "0", "--models", modelFolder(CHOICE_MODEL), "--fault", "output"];
+  const cheat = start("cheat", CHEAT, lies, { program: DISHONEST_PROVER });
+  const up = [
+    cheat.logged("prover is up"),
+    start("challenger", CHALLENGER, ["challenger", "defend", "--port", "0"]).logged("challenger is up"),
+    start("choices", EXECUTOR, ["agent", "executor", "--agents", demo.agent, "--final", executor]).logged(
+      "executor is up",
+    ),
+  ];
+  await progress.during(() => "starting a prover that lies, a challenger and the executor", Promise.all(up));
+  const stopping = new AbortController();
+  const telling = tellOfClaims(
+    chain,
+    {
+      modelId: models.choice,
+      names: new Map([
+        [privateKeyToAccount(CHEAT).address, "a prover that lies"],
+        [privateKeyToAccount(HONEST).address, "an honest prover"],
+      ]),
+      textOf: choiceText(),
+      log,
+      onFall: () => {
+        void cheat.stop();
+        start("honest", HONEST, proverOf(CHOICE_MODEL));
+      },
+    },
+    stopping.signal,
+  );
+  const runId = await demo.ask(QUESTION);
+  log(`asked: "${QUESTION}"`);
+  try {
+    await progress.during(() => "waiting for the run to go on", follow(demo, runId, "the chain"));
+  } finally {
+    stopping.abort();
+    await telling;
+  }
+  log(
+    "that these were the model's choices is final; that they are wise is nobody's claim: it is a small model",
+  );
+}
+
+/** What an output of the language model says. */
+function choiceText(): (output: Hex) => string {
+  const folder = modelFolder(CHOICE_MODEL);
+  const { manifest } = loadModelFolder(folder);
+  const files = readTokenizer(folder, manifest);
+  if (files === undefined) throw new TypeError(`${CHOICE_MODEL} has no tokenizer.`);
+  const text = new ModelText(files, textLengths(manifest.assay));
+  return (output) => JSON.stringify(text.answerOf(fromHex(output)).text);
 }
 
 try {

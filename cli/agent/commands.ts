@@ -4,6 +4,7 @@ import { installLlama, SMALL_MODEL } from "../../agent/executor/models/llama/ins
 import { CHAIN_SETTINGS } from "../../protocol/service/config.ts";
 import { withSettings } from "../chain.ts";
 import { printProgress, printResult, withJson } from "../output.ts";
+import { addChoicesCommand } from "./choices.ts";
 import { addDevChainCommand } from "./devchain.ts";
 import { addExecutorCommand, addRunCommand } from "./executor.ts";
 import { agentCommand } from "./http.ts";
@@ -18,6 +19,7 @@ export function addAgentCommands(program: Command): void {
   addTranscriptCommands(agent);
   addDevChainCommand(agent);
   addRedundantCommand(agent);
+  addChoicesCommand(agent);
   const install = agent
     .command("llama")
     .description("the local language model")

@@ -29,10 +29,13 @@ export interface CallbackAgentOptions {
   readonly modelId: ModelId;
   /** language model, as the executors name it */
   readonly llm: string;
-  readonly executors: readonly Address[];
+  /** of the agent, which may need to know its tool */
+  readonly executors: readonly Address[] | ((tool: Address) => Promise<readonly Address[]>);
   readonly threshold: number;
   /** before more executors are asked */
   readonly iterationSeconds: number;
+  /** whether the chain's account may name other executors; default true */
+  readonly isOwned?: boolean;
 }
 
 /** Without a second try: a transaction that a slow node took would be refused as known. */
@@ -70,14 +73,13 @@ export class CallbackDemo {
   static async deploy(
     chain: SigningChain,
     rpcUrl: string,
-    { modelId, llm, executors, threshold, iterationSeconds }: CallbackAgentOptions,
+    { modelId, llm, executors, threshold, iterationSeconds, isOwned = true }: CallbackAgentOptions,
   ): Promise<CallbackDemo> {
     const { assay } = chain.deployment.contracts;
     const { address: owner } = chain.account;
-    const create = (name: string, args: readonly unknown[]) => deploy(chain, rpcUrl, name, args);
-    const converter = await create("SentimentResultConverter", []);
+    const converter = await create(chain, rpcUrl, "SentimentResultConverter", []);
     const fee = FEE + DELIVERY_PRICE * DELIVERY_GAS;
-    const tool = await create("ClaimedModelTool", [
+    const tool = await create(chain, rpcUrl, "ClaimedModelTool", [
       {
         name: SENTIMENT_TOOL,
         description: "Says whether a financial headline is bearish, neutral or bullish.",
@@ -97,7 +99,8 @@ export class CallbackDemo {
         handlerGas: HANDLER_GAS,
       },
     ]);
-    const agent = await create("CallbackAgent", [
+    const asked = typeof executors === "function" ? await executors(tool) : executors;
+    const agent = await create(chain, rpcUrl, "CallbackAgent", [
       llm,
       "MarketMoodAgent",
       "Judges the mood of the market from a headline.",
@@ -106,9 +109,9 @@ export class CallbackDemo {
       [tool],
       ITERATIONS,
       {
-        owner,
+        owner: isOwned ? owner : ZERO_ADDRESS,
         confirmer: ZERO_ADDRESS,
-        executors,
+        executors: asked,
         threshold,
         iterationSeconds,
         toolSeconds: TOOL_SECONDS,
@@ -119,7 +122,7 @@ export class CallbackDemo {
         toolBudget: fee * BigInt(ITERATIONS),
       },
     ]);
-    const client = await create("AgentClient", [owner]);
+    const client = await create(chain, rpcUrl, "AgentClient", [owner]);
     return new CallbackDemo(chain, rpcUrl, [tool, agent, client]);
   }
 
@@ -174,7 +177,8 @@ export class CallbackDemo {
   }
 }
 
-async function deploy(
+/** A contract of this project, from the chain's account. */
+export async function create(
   chain: SigningChain,
   rpcUrl: string,
   name: string,

@@ -1,0 +1,103 @@
+/** An agent that nobody owns and whose every choice is a final output of a language model, with a prover that lies about
+ *  one of them. */
+import type { Address, Hex } from "viem";
+import { type ChoiceFile, encodeChoices } from "../../agent/executor/choice/choice-file.ts";
+import { readTools } from "../../agent/executor/tool-reader.ts";
+import { loadModelFolder, readTokenizer } from "../../inference/model-folder.ts";
+import { Tokenizer } from "../../inference/text/tokenizer.ts";
+import type { ChainEvent } from "../../protocol/chain/events.ts";
+import { EventFollower } from "../../protocol/chain/follower.ts";
+import type { SigningChain } from "../../protocol/chain/sender.ts";
+import { FALL_REASONS, LANE, type ModelId } from "../../protocol/rules/types.ts";
+import { modelFolder } from "../model-source.ts";
+import { CallbackDemo, create } from "./callback-agent.ts";
+
+/** The language model below models/. */
+export const CHOICE_MODEL = "choice";
+export const RULE = "Buy if the mood is bullish, sell if it is bearish, otherwise hold.";
+
+/** @param tool the sentiment of a text */
+const choicesWith = (tool: Address): ChoiceFile => ({
+  opening: `<|rule|>${RULE}<|question|>`,
+  closing: "<|choice|>",
+  questionBytes: 72,
+  resultBytes: 32,
+  refusal: "The model chose nothing of the list.",
+  choices: [
+    { token: "T", kind: "TOOL_WITH_QUESTION", tool, text: "I need the mood.", recall: "<|result|>" },
+    { token: "B", kind: "ANSWER", text: "Buy.", recall: "" },
+    { token: "S", kind: "ANSWER", text: "Sell.", recall: "" },
+    { token: "H", kind: "ANSWER", text: "Hold.", recall: "" },
+  ],
+});
+
+export interface ModelIds {
+  readonly sentiment: ModelId;
+  readonly choice: ModelId;
+}
+
+/** Deploys the executor and, with it alone, an agent. */
+export async function deployFinalChoices(
+  chain: SigningChain,
+  rpcUrl: string,
+  { sentiment, choice }: ModelIds,
+  iterationSeconds: number,
+): Promise<{ readonly demo: CallbackDemo; readonly executor: Address }> {
+  const folder = modelFolder(CHOICE_MODEL);
+  const files = readTokenizer(folder, loadModelFolder(folder).manifest);
+  if (files === undefined) throw new TypeError(`${CHOICE_MODEL} has no tokenizer.`);
+  let executor: Address | undefined;
+  const demo = await CallbackDemo.deploy(chain, rpcUrl, {
+    modelId: sentiment,
+    llm: CHOICE_MODEL,
+    executors: async (tool) => {
+      const tools = await readTools(chain.client, [tool]);
+      const { terms, choices } = encodeChoices(choicesWith(tool), new Tokenizer(files), tools);
+      const window = 4 * chain.constants.answerSeconds;
+      const policy = { modelId: choice, lanes: LANE.BOND, minBond: 0n, minWindow: window };
+      const { assay } = chain.deployment.contracts;
+      executor = await create(chain, rpcUrl, "FinalChoiceExecutor", [
+        assay,
+        { ...policy, ...terms },
+        choices,
+      ]);
+      return [executor];
+    },
+    threshold: 1,
+    iterationSeconds,
+    isOwned: false,
+  });
+  return { demo, executor: executor as Address };
+}
+
+/** Tells of claims on the language model until the signal aborts.
+ *  @param names of provers @param textOf what an output says @param onFall called for each claim that fell */
+export async function tellOfClaims(
+  chain: SigningChain,
+  told: {
+    readonly modelId: ModelId;
+    readonly names: ReadonlyMap<Address, string>;
+    readonly textOf: (output: Hex) => string;
+    readonly log: (line: string) => void;
+    readonly onFall: () => void;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const claims = new Map<Hex, string>();
+  const follower = new EventFollower(chain, { pollIntervalMs: 100 });
+  const tell = ({ name, args }: ChainEvent) => {
+    if (name === "Claimed" && args.claim.modelId === told.modelId) {
+      const by = told.names.get(args.claim.prover) ?? args.claim.prover;
+      claims.set(args.claimId, by);
+      told.log(`${by} claims, with a bond, that the model chooses ${told.textOf(args.output)}`);
+    } else if (name === "Challenged" && claims.has(args.claimId)) {
+      told.log(`the claim of ${claims.get(args.claimId)} is challenged`);
+    } else if (name === "Fell" && claims.has(args.claimId)) {
+      told.log(`CONVICTED: the claim of ${claims.get(args.claimId)} fell by ${FALL_REASONS[args.reason]}`);
+      told.onFall();
+    }
+  };
+  await follower.run((batch) => {
+    if (batch.kind === "blocks") for (const event of batch.events) tell(event);
+  }, signal);
+}
