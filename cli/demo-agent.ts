@@ -26,7 +26,7 @@ import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
 import { loadArtifacts } from "./artifacts.ts";
 import { CallbackDemo, SENTIMENT_TOOL } from "./demo/callback-agent.ts";
-import { CHOICE_MODEL, deployFinalChoices, type ModelIds, RULE, tellOfClaims } from "./demo/final-choices.ts";
+import { CHOICE_MODEL, deployFinalChoices, logClaims, type ModelIds, RULE } from "./demo/final-choices.ts";
 import { type FoundModel, findLocalModel } from "./demo/local-model.ts";
 import { type Daemon, type DaemonOptions, DISHONEST_PROVER, startDaemon } from "./demo/processes.ts";
 import { Progress } from "./demo/progress.ts";
@@ -219,7 +219,7 @@ async function actWithFinalChoices(
   ];
   await progress.during(() => "starting a prover that lies, a challenger and the executor", Promise.all(up));
   const stopping = new AbortController();
-  const telling = tellOfClaims(
+  const following = logClaims(
     chain,
     {
       modelId: models.choice,
@@ -242,7 +242,7 @@ async function actWithFinalChoices(
     await progress.during(() => "waiting for the run to go on", follow(demo, runId, "the chain"));
   } finally {
     stopping.abort();
-    await telling;
+    await following;
   }
   log(
     "that these were the model's choices is final; that they are wise is nobody's claim: it is a small model",

@@ -70,11 +70,11 @@ export async function deployFinalChoices(
   return { demo, executor: executor as Address };
 }
 
-/** Tells of claims on the language model until the signal aborts.
+/** Logs claims on the language model until the signal aborts.
  *  @param names of provers @param textOf what an output says @param onFall called for each claim that fell */
-export async function tellOfClaims(
+export async function logClaims(
   chain: SigningChain,
-  told: {
+  watched: {
     readonly modelId: ModelId;
     readonly names: ReadonlyMap<Address, string>;
     readonly textOf: (output: Hex) => string;
@@ -85,19 +85,19 @@ export async function tellOfClaims(
 ): Promise<void> {
   const claims = new Map<Hex, string>();
   const follower = new EventFollower(chain, { pollIntervalMs: 100 });
-  const tell = ({ name, args }: ChainEvent) => {
-    if (name === "Claimed" && args.claim.modelId === told.modelId) {
-      const by = told.names.get(args.claim.prover) ?? args.claim.prover;
+  const take = ({ name, args }: ChainEvent) => {
+    if (name === "Claimed" && args.claim.modelId === watched.modelId) {
+      const by = watched.names.get(args.claim.prover) ?? args.claim.prover;
       claims.set(args.claimId, by);
-      told.log(`${by} claims, with a bond, that the model chooses ${told.textOf(args.output)}`);
+      watched.log(`${by} claims, with a bond, that the model chooses ${watched.textOf(args.output)}`);
     } else if (name === "Challenged" && claims.has(args.claimId)) {
-      told.log(`the claim of ${claims.get(args.claimId)} is challenged`);
+      watched.log(`the claim of ${claims.get(args.claimId)} is challenged`);
     } else if (name === "Fell" && claims.has(args.claimId)) {
-      told.log(`CONVICTED: the claim of ${claims.get(args.claimId)} fell by ${FALL_REASONS[args.reason]}`);
-      told.onFall();
+      watched.log(`CONVICTED: the claim of ${claims.get(args.claimId)} fell by ${FALL_REASONS[args.reason]}`);
+      watched.onFall();
     }
   };
   await follower.run((batch) => {
-    if (batch.kind === "blocks") for (const event of batch.events) tell(event);
+    if (batch.kind === "blocks") for (const event of batch.events) take(event);
   }, signal);
 }

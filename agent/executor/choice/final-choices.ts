@@ -38,10 +38,10 @@ export class FinalChoices {
     return this.#parts.executors.map(({ address }) => address);
   }
 
-  /** One look at an iteration: asks, waits, or posts.
+  /** Takes an iteration one step on: asks, waits, or posts.
    *  @param id of the iteration on its history
-   *  @throws BaseError for what could not be read or sent, or is refused; another look goes on */
-  async look(id: string, run: RunHistory, address: Address): Promise<void> {
+   *  @throws BaseError for what could not be read or sent, or is refused; it goes on from there */
+  async advance(id: string, run: RunHistory, address: Address): Promise<void> {
     const { chain, store, log } = this.#parts;
     const executor = this.#parts.executors.find((each) => each.address === address);
     if (executor === undefined) throw new TypeError(`${address} is not served here.`);

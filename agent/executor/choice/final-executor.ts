@@ -19,7 +19,7 @@ export interface FinalExecutor {
 /** A run's history as the contract takes it. */
 export type ChoiceHistory = ContractFunctionArgs<typeof finalChoiceExecutorAbi, "view", "inputOf">[0];
 
-/** @throws BaseError EXECUTOR_FOREIGN for one that reads another Assay contract; CALL_REVERTED for an address that is none;
+/** @throws BaseError EXECUTOR_FOREIGN for one that reads another Assay contract; CALL_REVERTED for another contract;
  *  RPC_UNREACHABLE, RPC_FAULT */
 export async function readFinalExecutor(chain: Chain, address: Address): Promise<FinalExecutor> {
   const contract = { address, abi: finalChoiceExecutorAbi } as const;

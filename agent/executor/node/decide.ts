@@ -19,7 +19,7 @@ export interface RunState {
 /** Errors by which a contract says that an iteration is not asked for any more. */
 export const ITERATION_OVER = ["AlreadyPosted", "WrongIteration", "WrongHistory", "WrongState"] as const;
 
-/** @param executor the one of the own executors that is asked */
+/** @param executor which of the executors that the node serves is asked */
 export type RunMove =
   | { readonly kind: "iterate"; readonly executor: Address }
   | { readonly kind: "advance" | "wait" };

@@ -101,7 +101,7 @@ export class ExecutorNode {
       begin(`iteration:${id}`, { iteration, executor }, () =>
         isAttested
           ? this.#iterate(key, history, head, id)
-          : this.#parts.finalChoices.look(id, history, executor),
+          : this.#parts.finalChoices.advance(id, history, executor),
       );
     }
   }

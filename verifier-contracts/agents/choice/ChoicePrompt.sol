@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {FIRST_U16} from "../../libraries/Memory.sol";
+
 /// @notice Prompts of a language model as ids, each id two bytes, and the calldata that they make.
 /// @dev Nothing is tokenized here: words that are fixed come as ids, and a text of others becomes one id a byte. So a
 /// text has one form, which nobody chooses, and none of its bytes is a control token.
@@ -61,7 +63,7 @@ library ChoicePrompt {
         assembly ("memory-safe") {
             word := mload(add(output, 96))
         }
-        id = uint16((word ^ TURN) >> 240);
+        id = uint16((word ^ TURN) >> FIRST_U16);
         found = id != uint16(NO_ID);
     }
 
