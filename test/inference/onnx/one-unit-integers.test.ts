@@ -19,7 +19,7 @@ function withoutWide(measured: Measured): Measured {
   return bytes;
 }
 
-const LENGTHS = scaled([1, 3, 32, 257, 1024], [1, 2, 3, 32, 128, 255, 256, 257, 768, 1000, 1024]);
+const LENGTHS = scaled([1, 3, 32, 257], [1, 2, 3, 32, 128, 255, 256, 257, 768, 1000, 1024]);
 
 const OPERATORS: Readonly<Record<string, RowOperator>> = {
   ...NORMALIZING,

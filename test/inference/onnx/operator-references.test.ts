@@ -11,7 +11,7 @@ import {
 import { runtimeDifference } from "../../support/references/runtime.ts";
 import { scaled } from "../../support/scale.ts";
 
-const CASES = scaled(40, 600);
+const CASES = scaled(20, 600);
 const RUNTIME_CASES = scaled(12, 150);
 const NAMES = Object.keys(REFERENCES);
 

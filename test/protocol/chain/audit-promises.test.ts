@@ -9,6 +9,7 @@ import { PROMISE_RULES } from "../../../protocol/rules/promises/rules.ts";
 import type { ModelId } from "../../../protocol/rules/types.ts";
 import { altered, pathsOf } from "../../support/altered-event.ts";
 import { EvmWorld } from "../../support/evm-world.ts";
+import { longTest } from "../../support/long-test.ts";
 import { playPromises } from "../../support/promises/promise-game.ts";
 import { type PlacedEvent, PromiseHistory, summaryOf } from "../../support/promises/promise-history.ts";
 import { MODELS } from "../../support/promises/promise-models.ts";
@@ -157,7 +158,7 @@ describe("forged events of promises", () => {
     `);
   });
 
-  test("behavior: each doubled event is found", () => {
+  longTest("behavior: each doubled event is found", () => {
     const forged = forgeAll((events, i) => [
       { name: nameOf(events[i]), events: events.toSpliced(i, 0, events[i] as PlacedEvent) },
     ]);
@@ -171,16 +172,18 @@ describe("forged events of promises", () => {
     `);
   });
 
-  test("behavior: an event that changes places with the next is found, but between moves that are independent", () => {
-    const forged = forgeAll((events, i) => {
-      const [first, second] = [events[i], events[i + 1]];
-      if (first === undefined || second === undefined) return [];
-      return [
-        { name: `${nameOf(first)} ${nameOf(second)}`, events: events.with(i, second).with(i + 1, first) },
-      ];
-    });
-    report("swapped", forged);
-    expect(forged.unfound).toMatchInlineSnapshot(`
+  longTest(
+    "behavior: an event that changes places with the next is found, but between moves that are independent",
+    () => {
+      const forged = forgeAll((events, i) => {
+        const [first, second] = [events[i], events[i + 1]];
+        if (first === undefined || second === undefined) return [];
+        return [
+          { name: `${nameOf(first)} ${nameOf(second)}`, events: events.with(i, second).with(i + 1, first) },
+        ];
+      });
+      report("swapped", forged);
+      expect(forged.unfound).toMatchInlineSnapshot(`
       [
         "Deposited Deposited",
         "Deposited Finalized",
@@ -214,7 +217,8 @@ describe("forged events of promises", () => {
         "Withdrawn Withdrawn",
       ]
     `);
-  });
+    },
+  );
 
   test("behavior: each altered value is found, but those that no rule reads", () => {
     const forged = forgeAll((events, i) => {
