@@ -1,4 +1,4 @@
-/** How a dispute grows with the model: gas and moves from 10^3 to 10^7 parameters. */
+/** How a dispute grows with the model: gas and moves from 10^3 to 1.35 · 10^8 parameters, as many as SmolLM2-135M has. */
 
 import { renderChart } from "./charts/chart.ts";
 import { measureDispute } from "./dispute.ts";
@@ -6,7 +6,7 @@ import { firstDispute, onChain } from "./gas.ts";
 import { layeredModel } from "./limit-model.ts";
 import { type Figure, grouped, type Measured, type Part } from "./report.ts";
 
-/** Square layers that have about 10^3, 10^3.5, … 10^7 weights. */
+/** Square layers that have about 10^3, 10^3.5, … 10^7 weights, then half a magnitude more each, up to those of SmolLM2-135M. */
 const SHAPES = [
   [1, 32],
   [1, 56],
@@ -17,6 +17,8 @@ const SHAPES = [
   [1, 992],
   [3, 992],
   [10, 992],
+  [32, 992],
+  [137, 992],
 ] as const;
 
 interface GrowthPoint {

@@ -9,8 +9,8 @@ import { BaseError } from "../base/errors.ts";
 import { hasChromium } from "../test/support/chromium.ts";
 import { projectRoot } from "../tools/foundry.ts";
 import { ANSWERS_PART } from "./answers.ts";
+import { ATTENTION_PART } from "./attention.ts";
 import { drawAll } from "./charts/draw.ts";
-import { DERIVED_PART } from "./derived.ts";
 import { EXECUTOR_PARTS } from "./executor.ts";
 import { EXPLORER_PART } from "./explorer/part.ts";
 import { FEEDS_PART } from "./feeds.ts";
@@ -45,8 +45,8 @@ const PARTS: readonly Part[] = [
   LOAD_PART,
   EXPLORER_PART,
   TREES_PART,
+  ATTENTION_PART,
   SEQUENCES_PART,
-  DERIVED_PART,
   ANSWERS_PART,
   ...RUST_PARTS,
   FEEDS_PART,

@@ -1,206 +1,100 @@
-/** Attention by both forms of products of computed tensors, and of softmax and normalizations: size of the trace, gas on the
- *  chain. */
-import { toHex } from "../base/bytes.ts";
-import { importOnnx } from "../inference/onnx/import.ts";
-import { MOST_PAIRS } from "../inference/onnx/lower/activations.ts";
-import { ARITHMETIC_FORMS } from "../inference/onnx/named-settings.ts";
-import { elementBytes, elementCount, type Program } from "../inference/program/form.ts";
-import { selfTestCalldata } from "../inference/self-test.ts";
-import { MAX_SETTLING_RUN_GAS } from "../protocol/chain/execution/cost.ts";
-import { planPublication, publishWeights } from "../protocol/chain/execution/publication.ts";
-import { LANE } from "../protocol/rules/types.ts";
-import { onnxFile, type TestGraph, type TestNode, type TestTensor } from "../test/support/onnx-file.ts";
-import { type BenchChain, openBenchChain, SELECTOR } from "./chain.ts";
-import { inferenceGas } from "./lanes/moves.ts";
-import { type Figure, gasFigure, grouped, type Measured, type Part } from "./report.ts";
+/** SmolLM2 as a program of integers: how long it takes to derive, prove, check and answer, and how large its trace is. */
+import { readFileSync } from "node:fs";
+import { commitTrace } from "../inference/commit/commitments.ts";
+import { readGguf } from "../inference/derive/gguf.ts";
+import { deriveLlama } from "../inference/derive/llama/derive.ts";
+import { findByRows, onePass } from "../inference/executor/find-output.ts";
+import { prepare } from "../inference/executor/prepare.ts";
+import type { RowPlan } from "../inference/executor/rows/plan.ts";
+import { proveProfile } from "../inference/profile/prove.ts";
+import { elementBytes, elementCount } from "../inference/program/form.ts";
+import { promptNumbers } from "../inference/text/ids.ts";
+import { SELECTOR } from "./chain.ts";
+import { type Figure, grouped, type Measured, megabytes, type Part } from "./report.ts";
 
-/** Heads, tokens, elements a head. */
-type Shape = readonly [heads: number, tokens: number, width: number];
-/** The input holds 65,536 bytes: three tensors of a block. */
-const SHAPES: readonly Shape[] = [
-  [1, 32, 64],
-  [4, 48, 32],
-  [12, 48, 32],
-  [4, 128, 32],
+/** As long as a derived model is: the targets of docs/BENCHMARKS.md are those of 256 + 32 ids. */
+const LENGTHS = { prompt: 225, answer: 32 };
+const MIB = 2 ** 20;
+/** "What is the capital of France?" by the chat template, with its own system prompt. */
+const PROMPT = [
+  1, 9690, 198, 2683, 359, 253, 5356, 5646, 11173, 3365, 3511, 308, 34519, 28, 7018, 411, 407, 19712, 8182, 2,
+  198, 1, 4093, 198, 1780, 314, 260, 3575, 282, 4649, 47, 2, 198, 1, 520, 9531, 198,
 ];
-
-const constant = (type: TestTensor["type"], value: number): TestTensor => ({ type, dims: [], data: [value] });
-const quantized = (from: readonly string[], to: string): TestNode => ({
-  op: "QLinearMatMul",
-  inputs: from,
-  outputs: [to],
-});
-
-/** softmax(q · kᵀ) · v of bytes. */
-function attention([heads, tokens, width]: Shape): TestGraph {
-  const input = { type: "uint8", dims: [heads, tokens, width] } as const;
-  return {
-    nodes: [
-      { op: "Transpose", inputs: ["k"], outputs: ["t"], attributes: { perm: [0, 2, 1] } },
-      quantized(["q", "s", "z", "t", "s", "z", "ss", "z"], "scores"),
-      { op: "DequantizeLinear", inputs: ["scores", "ss", "z"], outputs: ["r"] },
-      { op: "Softmax", inputs: ["r"], outputs: ["w"], attributes: { axis: -1 } },
-      { op: "QuantizeLinear", inputs: ["w", "ws", "wz"], outputs: ["p"] },
-      quantized(["p", "ws", "wz", "v", "s", "z", "s", "z"], "y"),
-    ],
-    inputs: { q: input, k: input, v: input },
-    outputs: { y: "uint8" },
-    constants: {
-      s: constant("float32", 1 / 32),
-      ss: constant("float32", 1 / 16),
-      z: constant("uint8", 128),
-      ws: constant("float32", 1 / 256),
-      wz: constant("uint8", 0),
-    },
-  };
-}
-
-const traceBytes = ({ steps }: Program): number =>
-  steps.reduce((sum, { type, dims }) => sum + elementBytes(type) * elementCount(dims), 0);
-
-/** Heads, rows, inner length, columns: MOST_PAIRS products each, such as cost the least and the most on the chain. */
-const PAIRS = [
-  [1, 8, 16, 8],
-  [1, 1, 32, 32],
-  [4, 8, 4, 8],
-  [8, 2, 32, 2],
-] as const;
-
-/** Gas of a plain run whose only product is of this shape, as pairs, inside another transaction, cold. */
-async function gasOfPairs(bench: BenchChain, shape: (typeof PAIRS)[number]): Promise<number> {
-  const [heads, m, k, n] = shape;
-  const graph: TestGraph = {
-    nodes: [{ op: "MatMulInteger", inputs: ["x", "u", "z", "z"], outputs: ["y"] }],
-    inputs: { x: { type: "uint8", dims: [heads, m, k] }, u: { type: "uint8", dims: [heads, k, n] } },
-    outputs: { y: "int32" },
-    constants: { z: constant("uint8", 128) },
-  };
-  const { model } = importOnnx(onnxFile(graph), { products: "pairs" });
-  const modelId = await bench.register(model, LANE.EXECUTION | LANE.BOND);
-  await bench.withSender((sender) => publishWeights(bench.chain, sender, modelId, planPublication(model)));
-  const input = toHex(selfTestCalldata(model.program, SELECTOR, 3));
-  return (await inferenceGas(bench, modelId, { input }, "plain")).inner;
-}
-
-async function gasFigures(): Promise<Figure[]> {
-  const bench = await openBenchChain();
-  try {
-    const figures: Figure[] = [];
-    for (const shape of PAIRS) {
-      const gas = await gasOfPairs(bench, shape);
-      const name = `${grouped(MOST_PAIRS)} products ${shape.join(" × ")} as pairs, a plain run`;
-      figures.push(gasFigure(name, BigInt(gas), MAX_SETTLING_RUN_GAS));
-      figures.push({ name: "of each product", value: `${grouped(Math.round(gas / MOST_PAIRS))} gas` });
-    }
-    return figures;
-  } finally {
-    await bench.close();
-  }
-}
-
-/** Rows and elements a row: float32 of them fit into an input and an output. */
-const ROWS = [
-  ["Softmax", [72, 128]],
-  ["LayerNormalization", [24, 384]],
-  ["RMSNormalization", [16, 576]],
-] as const;
-
-/** An operator on rows of quantized integers, quantized again. */
-function rowOperator(op: string, [rows, n]: readonly [number, number], type: "uint8" | "int16"): TestGraph {
-  const isWide = type === "int16";
-  const step = (name: string, from: string, to: string): TestNode => ({
-    ...{ op: name, inputs: [from, "s", "z"], outputs: [to] },
-  });
-  const gain = op === "Softmax" ? [] : ["g"];
-  return {
-    nodes: [
-      ...(isWide ? [step("QuantizeLinear", "x", "i")] : []),
-      step("DequantizeLinear", isWide ? "i" : "x", "r"),
-      { op, inputs: ["r", ...gain], outputs: ["p"], attributes: { axis: -1 } },
-      step("QuantizeLinear", "p", isWide ? "q" : "y"),
-      ...(isWide ? [{ op: "Cast", inputs: ["q"], outputs: ["y"], attributes: { to: 6 } }] : []),
-    ],
-    inputs: { x: { type: isWide ? "float32" : type, dims: [rows, n] } },
-    outputs: { y: isWide ? "int32" : type },
-    constants: {
-      s: constant("float32", isWide ? 2 ** -12 : 2 ** -6),
-      z: constant(type, isWide ? 0 : 128),
-      ...(op === "Softmax" ? {} : { g: { type: "float32", dims: [n], data: Array(n).fill(0.5) } }),
-    },
-    opset: 23,
-  };
-}
-
-/** Both forms of each operator, of 8 and 16 bits. */
-function normalizationRows() {
-  return ROWS.flatMap(([op, dims]) =>
-    (["uint8", "int16"] as const).map((type) => {
-      const onnx = onnxFile(rowOperator(op, dims, type));
-      const [float32, integers] = ARITHMETIC_FORMS.map((arithmetic) => {
-        const { program } = importOnnx(onnx, { arithmetic }).model;
-        return { steps: program.steps.length, traceBytes: traceBytes(program) };
-      });
-      return { operator: op, rows: dims[0], elements: dims[1], type, float32, integers };
-    }),
-  );
-}
+const MODEL = "smollm2";
 
 async function run(): Promise<Measured> {
-  const figures = await gasFigures();
-  const rows = SHAPES.map((shape) => {
-    const [heads, tokens, width] = shape;
-    const onnx = onnxFile(attention(shape));
-    const [pairs, dot] = (["pairs", "dot"] as const).map((products) => {
-      const { program } = importOnnx(onnx, { products }).model;
-      return { steps: program.steps.length, traceBytes: traceBytes(program) };
-    });
-    const products = heads * tokens * tokens * width;
-    return { heads, tokens, width, products, pairs, dot };
+  const path = process.env.ASSAY_WEIGHTS;
+  if (path === undefined)
+    return {
+      figures: [{ name: "not measured", value: "ASSAY_WEIGHTS names no file of weights (docs/DERIVE.md)" }],
+      rows: [],
+    };
+  const seconds = <T>(work: () => T): { result: T; taken: number } => {
+    const began = performance.now();
+    const result = work();
+    return { result, taken: (performance.now() - began) / 1000 };
+  };
+  const file = readGguf(new Uint8Array(readFileSync(path)));
+  const scales: unknown = JSON.parse(readFileSync("models/smollm2/scales.json", "utf8"));
+  const derived = seconds(() => deriveLlama(file, scales, LENGTHS));
+  const { model, nodes } = derived.result;
+  const proven = seconds(() => proveProfile(model, nodes));
+  const prepared = prepare(model, SELECTOR);
+  const planned = seconds(() => prepared.rowPlan() as RowPlan);
+  const int16s = promptNumbers(PROMPT, LENGTHS.prompt);
+  const input = { codec: "int16s", int16s } as const;
+  // A first run fills memory and lets code be compiled.
+  const answer = findByRows(prepared, planned.result, input);
+  const seen: number[] = [];
+  const began = performance.now();
+  findByRows(prepared, planned.result, input, () => seen.push((performance.now() - began) / 1000));
+  const checked = seconds(() => onePass(prepared, input, answer));
+  const committed = seconds(() => commitTrace(model.program, prepared.run(input, answer)));
+  const { steps } = model.program;
+  const trace = steps.reduce((sum, { type, dims }) => sum + elementBytes(type) * elementCount(dims), 0);
+  const weights = model.weights.reduce((sum, { length }) => sum + length, 0);
+  const memory = process.resourceUsage().maxRSS * 1024;
+  const name = `SmolLM2-135M, ${LENGTHS.prompt} + ${LENGTHS.answer} ids`;
+  const [first, last] = [seen[0] as number, seen.at(-1) as number];
+  const rate = (seen.length - 1) / (last - first);
+  const figure = (what: string, value: string, at?: { target: string; isMet: boolean }): Figure => ({
+    ...{ name: `${name}: ${what}`, value },
+    ...at,
   });
-  const text = (of: { steps: number; traceBytes: number } | undefined): string[] =>
-    of === undefined ? [] : [grouped(of.steps), grouped(of.traceBytes)];
-  const columns = [
-    "heads × tokens × width",
-    "products each",
-    "steps, pairs",
-    "bytes, pairs",
-    "steps, DOT",
-    "bytes, DOT",
+  const time = (what: string, taken: number, most?: number): Figure =>
+    figure(
+      what,
+      `${taken.toFixed(1)} s`,
+      most === undefined ? undefined : { target: `≤ ${most} s`, isMet: taken <= most },
+    );
+  const atMost = (most: number, value: number, unit: (value: number) => string) => ({
+    target: `≤ ${unit(most)}`,
+    isMet: value <= most,
+  });
+  const figures: Figure[] = [
+    figure("steps", grouped(steps.length), atMost(800, steps.length, grouped)),
+    figure("the trace's tensors", megabytes(trace), atMost(450 * MIB, trace, megabytes)),
+    figure("weights", megabytes(weights)),
+    time("deriving the program from the file", derived.taken),
+    time("proving profile and causality, as a node does when it starts", proven.taken),
+    time("planning rows, once", planned.taken),
+    time("checking an answer, one pass", checked.taken, 4),
+    time("a pass and its commitment", committed.taken, 30),
+    time("the first id of an answer", first, 1),
+    figure("further ids a second", rate.toFixed(1), { target: "≥ 30", isMet: rate >= 30 }),
+    figure("most memory of all that", megabytes(memory), atMost(1536 * MIB, memory, megabytes)),
   ];
-  const table = rows.map(({ heads, tokens, width, products, pairs, dot }) => [
-    `${heads} × ${tokens} × ${width}`,
-    grouped(products),
-    ...text(pairs),
-    ...text(dot),
-  ]);
-  const normalized = normalizationRows();
-  const forms = {
-    columns: [
-      "operator on rows",
-      "integers",
-      "steps, float32",
-      "bytes, float32",
-      "steps, integers",
-      "bytes, integers",
-    ],
-    rows: normalized.map(({ operator, rows: count, elements, type, float32, integers }) => [
-      `${operator}, ${count} × ${elements}`,
-      type,
-      ...text(float32),
-      ...text(integers),
-    ]),
-  };
-  return {
-    figures,
-    tables: [{ columns, rows: table }, forms],
-    rows: [...rows, ...normalized],
-  };
+  const rows = figures.map(({ name: figure, value, target, isMet }) => ({
+    ...{ model: MODEL, figure: figure.slice(name.length + 2), value },
+    ...(target === undefined ? {} : { target, met: isMet }),
+  }));
+  return { figures, rows };
 }
 
 export const SEQUENCES_PART: Part = {
   name: "sequences",
-  title: "Attention: products of two computed tensors, softmax and normalizations",
+  title: "A derived language model",
   method:
-    "Blocks softmax(q·kᵀ)·v of bytes, imported with --products pairs and with --products dot; operators on rows of quantized integers, imported with --arithmetic float32 and integers, those of 16 bits with the steps that quantize float32 to them; bytes of the trace's tensors, without weights and tables. Gas of `infer` on a local chain, whose limit is what a settlement by execution may take.",
+    "SmolLM2-135M-Instruct derived from the file that ASSAY_WEIGHTS names, at the most ids that a derived model has, one process and one thread. The targets are those of 256 + 32 ids; memory is of deriving, proving and planning, too.",
   run,
 };

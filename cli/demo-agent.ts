@@ -12,7 +12,6 @@ import { createTestClient, type Hex, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { SMALL_MODEL } from "../agent/executor/models/llama/install.ts";
 import { fromHex } from "../base/bytes.ts";
-import { BaseError } from "../base/errors.ts";
 import { loadModelFolder, readTokenizer } from "../inference/model-folder.ts";
 import { encodeProgram } from "../inference/program/encode.ts";
 import { ModelText, textLengths } from "../inference/text/model-text.ts";
@@ -25,6 +24,7 @@ import type { ModelId } from "../protocol/rules/types.ts";
 import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
 import { loadArtifacts } from "./artifacts.ts";
+import { followRun } from "./demo/agent-run.ts";
 import { CallbackDemo, SENTIMENT_TOOL } from "./demo/callback-agent.ts";
 import { CHOICE_MODEL, deployFinalChoices, logClaims, type ModelIds, RULE } from "./demo/final-choices.ts";
 import { type FoundModel, findLocalModel } from "./demo/local-model.ts";
@@ -36,7 +36,6 @@ import { reportError } from "./output.ts";
 
 const QUESTION = "Profit beats forecasts, shares jump to a record";
 const ANSWER_SECONDS = 3;
-const LIMIT_MS = 180_000;
 const [OWNER, PROVER, EXECUTOR, CHEAT, CHALLENGER, HONEST] = ANVIL_KEYS as unknown as readonly Hex[] &
   readonly [Hex, Hex, Hex, Hex, Hex, Hex];
 
@@ -88,7 +87,7 @@ async function main(): Promise<void> {
     );
     const runId = await demo.ask(QUESTION);
     log(`asked: "${QUESTION}"`);
-    await progress.during(() => "waiting for the run to go on", follow(demo, runId, "the executor"));
+    await progress.during(() => "waiting for the run to go on", followRun(demo, runId, "the executor", log));
     log(
       "what the tool returned is verified, it was final; that this tool was to be used is attested by the executor",
     );
@@ -101,51 +100,6 @@ async function main(): Promise<void> {
     await anvil.stop();
   }
   if (!isKept) rmSync(folder, { recursive: true, force: true });
-}
-
-type RunEvent = Awaited<ReturnType<CallbackDemo["events"]>>[number];
-
-/** Tells what happens until the run is over. */
-async function follow(demo: CallbackDemo, runId: bigint, executor: string): Promise<void> {
-  const startedMs = Date.now();
-  for (let printed = 0; ; ) {
-    const events = await demo.events(runId);
-    for (const event of events.slice(printed)) {
-      const line = lineOf(event, executor);
-      if (line !== undefined) log(line);
-    }
-    printed = events.length;
-    const answer = await demo.answer(runId);
-    if (answer !== undefined) return log(`the client received: ${answer}`);
-    if (events.some(({ eventName }) => eventName === "RunFailed")) return log("the run failed");
-    if (Date.now() - startedMs > LIMIT_MS) {
-      throw new BaseError({
-        code: "DEMO_TIMED_OUT",
-        shortMessage: `After ${LIMIT_MS / 1_000} s the run is not over.`,
-        nextStep: "Run it again on a machine that is less busy.",
-      });
-    }
-    await new Promise((wake) => setTimeout(wake, 200));
-  }
-}
-
-function lineOf({ eventName, args }: RunEvent, executor: string): string | undefined {
-  switch (eventName) {
-    case "IterationRequested":
-      return `iteration ${args.iteration} is asked of ${executor}`;
-    case "IterationPosted":
-      return `${executor} posts it, for which stands ${args.transcriptHash.slice(0, 18)}…`;
-    case "ToolChosen":
-      return `  ${args.agentReasoning.replaceAll("\n", "\n           ")}`;
-    case "ToolPending":
-      return "the tool has filed a request with Assay; its result comes when it is final";
-    case "ToolAnswered":
-      return `the tool says: ${args.result}`;
-    case "AgentRunResult":
-      return `final answer: ${args.answer}`;
-    default:
-      return undefined;
-  }
 }
 
 async function deploy(
@@ -239,7 +193,7 @@ async function actWithFinalChoices(
   const runId = await demo.ask(QUESTION);
   log(`asked: "${QUESTION}"`);
   try {
-    await progress.during(() => "waiting for the run to go on", follow(demo, runId, "the chain"));
+    await progress.during(() => "waiting for the run to go on", followRun(demo, runId, "the chain", log));
   } finally {
     stopping.abort();
     await following;

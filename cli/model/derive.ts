@@ -24,7 +24,10 @@ export function addDeriveCommand(parent: Command): void {
   const command = parent
     .command("derive <model>")
     .description(`make a language model's program from a file of weights, by the ${SCALES} of a folder`)
-    .option("--from <file>", "the file of weights that it names (GGUF); default: where it lies in that folder")
+    .option(
+      "--from <file>",
+      "the file of weights that it names (GGUF); default: where it lies in that folder",
+    )
     .requiredOption("--out <dir>", "model folder to write")
     .option("--prompt <n>", "most ids of a prompt", "64")
     .option("--answer <n>", "most ids of an answer", "32");

@@ -39,7 +39,7 @@ export const SHIPPED = [
   "forecast-hourly",
 ] as const;
 /** Those of which every test of all takes one, and the further ones that some test names. */
-export type ShippedModel = (typeof SHIPPED)[number] | "credit" | "credit-trees";
+export type ShippedModel = (typeof SHIPPED)[number] | "choice" | "credit" | "credit-trees";
 
 /** Who does what, and with which of anvil's accounts. */
 export const ROLES = { deployer: 0, requester: 1, prover: 2, challenger: 3, cheat: 4 } as const;

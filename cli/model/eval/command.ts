@@ -10,6 +10,7 @@ import { EZKL_SETTINGS, ezklOptionsOf } from "../../ezkl-options.ts";
 import { modelFolder, modelIdIn } from "../../model-source.ts";
 import { printResult, withJson } from "../../output.ts";
 import { readBytes, readJson } from "../resolve.ts";
+import { evaluateChoice } from "./choice.ts";
 import { evaluateCredit } from "./credit.ts";
 import { evaluateDaily } from "./daily.ts";
 import { evaluateEzkl } from "./ezkl.ts";
@@ -23,6 +24,7 @@ const EVALUATIONS: readonly (readonly [RegExp, (context: EvaluationContext) => E
   [/^forecast-hourly$/, evaluateHourly],
   [/^credit(-trees)?$/, evaluateCredit],
   [/^policy$/, evaluatePolicy],
+  [/^choice$/, evaluateChoice],
   [/^forecast-(vix|btc|eth)$/, evaluateDaily],
 ];
 
@@ -80,7 +82,7 @@ function evaluationOf(name: string, self: Command): Evaluate {
       code: "ARGUMENT_INVALID",
       shortMessage: `There is no evaluation for ${name}.`,
       nextStep:
-        "Use sentiment, sentiment-words, credit, credit-trees, policy, forecast-hourly, forecast-ezkl, forecast-vix, forecast-btc or forecast-eth.",
+        "Use sentiment, sentiment-words, credit, credit-trees, policy, choice, forecast-hourly, forecast-ezkl, forecast-vix, forecast-btc or forecast-eth.",
     });
   }
   return async (directory, data) => {
