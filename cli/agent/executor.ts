@@ -38,6 +38,13 @@ const CHOICE_SETTINGS = {
     default: 3_600,
     description: "how long a claim of it may be made; then the fee comes back, and it is asked for again",
   },
+  dayBudget: {
+    schema: wei,
+    default: "0.1 ether",
+    description:
+      "most that requests of any 24 hours may cost: anybody can begin a run, and so have this node ask",
+  },
+  mostOpen: { schema: integer(1, 1_000), default: 8, description: "most requests that wait for an output" },
 } as const satisfies Settings;
 
 const choiceConfig = (command: Command) =>
@@ -59,7 +66,7 @@ export function addExecutorCommand(agent: Command): void {
     async ({ agents, final }: { agents: string; final?: string }, self: Command) => {
       const config = chainConfig(self);
       const settings = modelConfig(self);
-      const { fee, expirySeconds } = choiceConfig(self);
+      const choiceTerms = choiceConfig(self);
       const log = createLogger("executor", self);
       const signal = stopSignal(log);
       const addresses = addressesOf("--agents", agents);
@@ -72,7 +79,7 @@ export function addExecutorCommand(agent: Command): void {
         const { data, pollIntervalMs, maxFee } = config;
         const confirmations = confirmationsOn(chain, config);
         const options = { data, pollIntervalMs, confirmations, maxFee, tries: settings.tries };
-        const choices = { finalExecutors, fee, expirySeconds };
+        const choices = { finalExecutors, choiceTerms };
         await runExecutor({ chain, agents: addresses, models, log, ...options, ...choices }, signal);
       } finally {
         await closeModels(models);

@@ -4,11 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import type { CallbackDemo } from "../../cli/demo/callback-agent.ts";
 import { deployFinalChoices } from "../../cli/demo/final-choices.ts";
+import type { Daemon } from "../../cli/demo/processes.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { finalChoiceExecutorAbi } from "../../protocol/rules/generated/abis.ts";
 import { FALL_REASONS, type ModelId } from "../../protocol/rules/types.ts";
-import { answer, event, HEADLINE, ITERATION_SECONDS, postsOf } from "../support/executor-nodes.ts";
+import { answer, event, HEADLINE, ITERATION_SECONDS, postsOf, until } from "../support/executor-nodes.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 /** Seconds. Long: windows end when the test lets them. */
@@ -18,6 +19,7 @@ const EXECUTOR = ROLES.cheat + 1;
 let system: System;
 let demo: CallbackDemo;
 let executor: Hex;
+let prover: Daemon;
 
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment", "choice"], answerSeconds: ANSWER_SECONDS });
@@ -31,8 +33,11 @@ afterAll(async () => {
   await system?.stop();
 });
 
-const startNode = () =>
-  system.daemon("choices", EXECUTOR, ["agent", "executor", "--agents", demo.agent, "--final", executor]);
+const startNode = (...flags: readonly string[]) =>
+  system.daemon("choices", EXECUTOR, [
+    ...["agent", "executor", "--agents", demo.agent, "--final", executor],
+    ...flags,
+  ]);
 
 /** Claims on outputs of the language model, in order. */
 const claimed = (attempt: number, inputHash: Hex) =>
@@ -81,7 +86,8 @@ describe("final choices", () => {
     const fell = await system.events.until("Fell", ({ claimId }) => claimId === lie.claimId);
     expect(FALL_REASONS[fell.reason]).toBe("OUTPUT");
     await cheat.stop();
-    await system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]).logged("prover is up");
+    prover = system.daemon("prover", ROLES.prover, ["prover", "--port", "0"]);
+    await prover.logged("prover is up");
     const again = startNode();
     const honest = await claimed(1, first.inputHash);
     expect(honest.output).toBe(first.right);
@@ -120,6 +126,29 @@ describe("final choices", () => {
     const after = system.events.all("Requested").length;
     // The tool's own request, and none for the choice.
     expect(after - before).toBe(1);
+    await node.stop();
+  });
+
+  it("attack: runs of a stranger cost no more than the budget; fees that nobody earned come back, late runs end", async () => {
+    await prover.stop();
+    const node = startNode("--most-open", "1", "--expiry-seconds", "60");
+    await node.logged("executor is up");
+    const before = system.events.all("Requested").length;
+    const runIds = [await demo.ask("one question"), await demo.ask("another question")];
+    const [first] = await until(async () => {
+      const found = system.events.all("Requested").slice(before);
+      return found.length > 0 ? found : undefined;
+    });
+    const asked = await system.client.getBlockNumber();
+    await until(async () => ((await system.client.getBlockNumber()) > asked + 4n ? true : undefined));
+    expect(system.events.all("Requested")).toHaveLength(before + 1);
+    await system.passTime(61);
+    await system.events.until("Refunded", ({ requestId }) => requestId === first?.requestId);
+    await system.passTime(ITERATION_SECONDS);
+    for (const runId of runIds) {
+      const { args } = await event(demo, runId, "RunFailed");
+      expect(args).toMatchObject({ failure: 1 });
+    }
     await node.stop();
   });
 });

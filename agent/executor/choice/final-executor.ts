@@ -42,25 +42,45 @@ export async function readFinalExecutor(chain: Chain, address: Address): Promise
   return { address, modelId: modelId as ModelId, policy: { lanes, minBond, minWindow }, choices };
 }
 
-/** @throws BaseError HISTORY_FOREIGN for a use of a tool that the executor did not choose */
-export function choiceHistory(
-  { requester, prompt, steps }: RunHistory,
+/** A run's history in the executor's choices.
+ *  @throws BaseError HISTORY_FOREIGN for a run in which something else was done than the executor chose; faults of the
+ *  node */
+export async function choiceHistory(
+  chain: Chain,
+  run: RunHistory,
   executor: FinalExecutor,
-): ChoiceHistory {
+): Promise<ChoiceHistory> {
+  const history = inChoices(run, executor);
+  const hash = await withContext(`read a history's hash of the executor at ${executor.address}`, () =>
+    chain.client.readContract({
+      address: executor.address,
+      abi: finalChoiceExecutorAbi,
+      functionName: "historyHashOf",
+      args: [run.agent, run.runId, history],
+    }),
+  );
+  if (hash !== run.historyHash) throw foreign(executor, `Run ${run.runId} of ${run.agent}`);
+  return history;
+}
+
+function inChoices({ requester, prompt, steps }: RunHistory, executor: FinalExecutor): ChoiceHistory {
   const uses = steps.map(({ iteration, tool, agentReasoning, success, result }) => {
     // The contract has no two choices with one text.
     const choice = executor.choices.findIndex(
       (each) => each.text === agentReasoning && isAddressEqual(each.tool, tool),
     );
     if (choice !== -1) return { choice: BigInt(choice), success, result };
-    throw new BaseError({
-      code: "HISTORY_FOREIGN",
-      shortMessage: `Iteration ${iteration} was not chosen by the executor at ${executor.address}: its prompt says nothing of it.`,
-      nextStep: "Another executor of the agent has to go on.",
-    });
+    throw foreign(executor, `Iteration ${iteration}`);
   });
   return { requester, question: prompt, uses };
 }
+
+const foreign = ({ address }: FinalExecutor, what: string): BaseError =>
+  new BaseError({
+    code: "HISTORY_FOREIGN",
+    shortMessage: `${what} was not decided by the executor at ${address} alone: it has no prompt for that history.`,
+    nextStep: "Another executor of the agent has to go on.",
+  });
 
 /** The model's calldata for the run's next iteration, which the contract alone makes.
  *  @throws BaseError CALL_REVERTED where the prompt is longer than the model's */

@@ -56,6 +56,8 @@ export class ExecutorNode {
   /** The store holds the batch already, so it must not come again: the next block or second looks again. */
   async #followSafely(head: Head, now: number): Promise<void> {
     this.#head = head;
+    const choices = this.#parts.finalChoices;
+    if (choices.addresses.length > 0) this.#work.begin("sweep", {}, "take fees back", () => choices.sweep());
     const runs = this.#parts.store.runs();
     for (const events of runs) {
       try {
@@ -99,9 +101,7 @@ export class ExecutorNode {
       const { executor } = move;
       const isAttested = executor === account.address;
       begin(`iteration:${id}`, { iteration, executor }, () =>
-        isAttested
-          ? this.#iterate(key, history, head, id)
-          : this.#parts.finalChoices.advance(id, history, executor),
+        isAttested ? this.#iterate(key, history, head, id) : this.#choose(history, executor, deadline, id),
       );
     }
   }
@@ -111,6 +111,12 @@ export class ExecutorNode {
     const key = `advance:${id}`;
     await this.#send({ key, to: agent, data, value: 0n, doneBy: ["WrongState"], tooEarly: "NotYet" });
     this.#parts.log.info({ agent, runId }, "advanced a run whose time was over");
+  }
+
+  /** By a final output; a run that has nothing left to wait for is advanced. */
+  async #choose(history: RunHistory, executor: Address, deadline: number, id: string): Promise<void> {
+    const isWaiting = await this.#parts.finalChoices.advance(id, history, executor, deadline);
+    if (!isWaiting) await this.#advance(history, `${history.agent}:${history.runId}:${deadline}`);
   }
 
   async #iterate(key: IterationKey, history: RunHistory, head: Head, id: string): Promise<void> {

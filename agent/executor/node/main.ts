@@ -5,7 +5,7 @@ import { EventFollower } from "../../../protocol/chain/follower.ts";
 import type { SigningChain } from "../../../protocol/chain/sender.ts";
 import { openDataFolder } from "../../../protocol/service/data-folder.ts";
 import { CHOICE_SCHEMA, ChoiceStore } from "../choice/choice-store.ts";
-import { FinalChoices } from "../choice/final-choices.ts";
+import { type ChoiceTerms, FinalChoices } from "../choice/final-choices.ts";
 import { readFinalExecutor } from "../choice/final-executor.ts";
 import { createEngineRegistry } from "../engine/engine.ts";
 import type { ModelRegistry } from "../models/language-model.ts";
@@ -20,9 +20,7 @@ export interface ExecutorOptions {
   readonly tries: number;
   /** executor contracts whose choices are final outputs, which this node asks for */
   readonly finalExecutors: readonly Address[];
-  /** wei that a request for such an output offers, and seconds in which it may be claimed */
-  readonly fee: bigint;
-  readonly expirySeconds: number;
+  readonly choiceTerms: ChoiceTerms;
   /** folder of database and journal */
   readonly data: string;
   readonly pollIntervalMs: number;
@@ -34,7 +32,7 @@ export interface ExecutorOptions {
 /** Runs until the signal aborts, then ends what it began.
  *  @throws BaseError as openDataFolder and readFinalExecutor do */
 export async function runExecutor(options: ExecutorOptions, signal: AbortSignal): Promise<void> {
-  const { chain, agents, models, tries, pollIntervalMs, confirmations, log, fee, expirySeconds } = options;
+  const { chain, agents, models, tries, pollIntervalMs, confirmations, log } = options;
   const executors = await Promise.all(options.finalExecutors.map((each) => readFinalExecutor(chain, each)));
   const folder = openDataFolder(options.data, chain, [EXECUTOR_SCHEMA, CHOICE_SCHEMA], {
     pollIntervalMs,
@@ -50,10 +48,9 @@ export async function runExecutor(options: ExecutorOptions, signal: AbortSignal)
       sender,
       store: new ChoiceStore(folder.db),
       executors,
-      fee,
-      expirySeconds,
       log,
       signal,
+      ...options.choiceTerms,
     };
     const node = new ExecutorNode({
       finalChoices: new FinalChoices(choices),

@@ -17878,6 +17878,22 @@ export const finalChoiceExecutorAbi = [
   },
   {
     "type": "error",
+    "name": "LanesInvalid",
+    "inputs": [
+      {
+        "name": "lanes",
+        "type": "uint8",
+        "internalType": "uint8"
+      },
+      {
+        "name": "modelLanes",
+        "type": "uint8",
+        "internalType": "uint8"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "MalformedIds",
     "inputs": [
       {
@@ -17932,6 +17948,22 @@ export const finalChoiceExecutorAbi = [
         "name": "choice",
         "type": "uint256",
         "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NotAlone",
+    "inputs": [
+      {
+        "name": "agent",
+        "type": "address",
+        "internalType": "contract ICallbackAgent"
+      },
+      {
+        "name": "threshold",
+        "type": "uint16",
+        "internalType": "uint16"
       }
     ]
   },

@@ -12,6 +12,8 @@ library ChoicePrompt {
 
     /// @dev Calldata hold an id less 32,768, which is the id with its highest bit turned over.
     uint256 private constant TURN = 0x8000800080008000800080008000800080008000800080008000800080008000;
+    /// @dev 1 in each of sixteen numbers of 16 bits.
+    uint256 private constant EACH = 0x0001000100010001000100010001000100010001000100010001000100010001;
     /// @dev Stands in front of a prompt that is shorter than the model's: 32,767 once it is turned.
     bytes2 private constant NO_ID = 0xffff;
     /// @dev Stands behind the last number: 0 once it is turned.
@@ -24,12 +26,19 @@ library ChoicePrompt {
         pure
         returns (bytes memory ids)
     {
-        bytes memory s = bytes(text);
-        uint256 count = s.length < most ? s.length : most;
+        uint256 count = bytes(text).length;
+        if (count > most) count = most;
         ids = new bytes(2 * count);
-        for (uint256 i; i < count; ++i) {
-            uint256 entry = 2 * uint256(uint8(s[i]));
-            (ids[2 * i], ids[2 * i + 1]) = (byteIds[entry], byteIds[entry + 1]);
+        assembly ("memory-safe") {
+            let from := add(text, 1)
+            let to := add(ids, 2)
+            for { let end := add(from, count) } lt(from, end) { from := add(from, 1) } {
+                // The last byte of a word that ends at it, and the last two of one that ends at its id.
+                let id := and(mload(add(add(byteIds, 2), shl(1, and(mload(from), 0xff)))), 0xffff)
+                // What is written in front of the id is what stands there.
+                mstore(to, or(and(mload(to), not(0xffff)), id))
+                to := add(to, 2)
+            }
         }
     }
 
@@ -67,9 +76,17 @@ library ChoicePrompt {
         found = id != uint16(NO_ID);
     }
 
+    /// @dev So many times the same two bytes.
     function _filled(bytes2 id, uint256 count) private pure returns (bytes memory all) {
         all = new bytes(2 * count);
-        for (uint256 i; i < all.length; i += 2) {
+        uint256 word = uint256(uint16(id)) * EACH;
+        uint256 whole = count / 16;
+        for (uint256 i; i < whole; ++i) {
+            assembly ("memory-safe") {
+                mstore(add(add(all, 32), mul(32, i)), word)
+            }
+        }
+        for (uint256 i = 32 * whole; i < all.length; i += 2) {
             (all[i], all[i + 1]) = (id[0], id[1]);
         }
     }

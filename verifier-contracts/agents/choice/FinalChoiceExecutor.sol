@@ -70,19 +70,26 @@ struct RunHistory {
 
 /// @title An executor of callback agents whose every choice is a final output of a language model
 /// @notice Anybody who has a final output for a run's prompt posts the choice that it is; the agent's fee goes to who
-/// asked for the output. The prompt follows from the run's history, byte by byte: nobody has a say in it.
+/// asked for the output. The prompt follows from the run's history, byte by byte. When it is posted is the poster's
+/// choice, and a tool runs in that transaction: a tool must not read what a transaction can move.
 /// @dev Nobody owns it, and it keeps nothing. An agent takes such choices alone if it has this executor alone, a threshold
 /// of 1 and no owner; its iterationSeconds must be enough for a claim and its window.
 contract FinalChoiceExecutor {
     using ChoicePrompt for string;
 
-    /// @notice Thrown when the model takes no ids, or a list of ids is of no use.
+    /// @notice Thrown when a model takes or gives something else than ids.
     error NoLanguageModel(ModelId modelId);
+    /// @notice Thrown when the lanes of the terms are none, or not the model's.
+    error LanesInvalid(uint8 lanes, uint8 modelLanes);
+    /// @notice Thrown when a list of ids has another length than is needed: an even one, and not 0 in front of a result.
     error MalformedIds(bytes ids, uint256 requiredBytes);
-    /// @notice Thrown when two choices have the same id or the same text, or there is none.
+    /// @notice Thrown when two choices have the same id or the same text, when one has a tool that its kind has no use for
+    /// or lacks one, or when there are none, or too many.
     error ChoicesUnclear(uint256 index);
     /// @notice Thrown when a use of a tool is said to have been another kind of choice.
     error NotAUse(uint256 choice);
+    /// @notice Thrown for an agent that asks several executors to agree: it keeps no reasoning, which says what was chosen.
+    error NotAlone(ICallbackAgent agent, uint16 threshold);
 
     /// @notice A choice was posted. @param choice its place in the list; their number if it is the refusal
     event ChoicePosted(
@@ -106,14 +113,23 @@ contract FinalChoiceExecutor {
         if (word.isNone() || word.inputCodec() != INPUT_INT16S || word.outputCodec() != OUTPUT_INT16S) {
             revert NoLanguageModel(terms_.modelId);
         }
+        if (terms_.lanes == 0 || word.missing(terms_.lanes) != 0) {
+            revert LanesInvalid(terms_.lanes, word.lanes());
+        }
         if (terms_.byteIds.length != 512) revert MalformedIds(terms_.byteIds, 512);
         _requireIds(terms_.opening);
         _requireIds(terms_.closing);
         (assay, selector, promptIds) = (assay_, word.selector(), word.inputSize());
+        uint256 fixedIds = (terms_.opening.length + terms_.closing.length) / 2;
+        if (fixedIds > promptIds) revert ChoicePrompt.PromptTooLong(fixedIds, promptIds);
         _terms = terms_;
         if (choices_.length == 0 || choices_.length > MAX_CHOICES) revert ChoicesUnclear(choices_.length);
         for (uint256 i; i < choices_.length; ++i) {
             _requireIds(choices_[i].recall);
+            bool isUse = _isUse(choices_[i].kind);
+            if (isUse != (address(choices_[i].tool) != address(0))) revert ChoicesUnclear(i);
+            // Without ids in front of it a result would read like the end of the question.
+            if (isUse && choices_[i].recall.length == 0) revert MalformedIds("", 2);
             for (uint256 j; j < i; ++j) {
                 // INVARIANT: the history names a use by its text, so each text is one choice's.
                 bool isSame = choices_[j].id == choices_[i].id
@@ -213,6 +229,8 @@ contract FinalChoiceExecutor {
         (uint256 choice, AgentIterationResult memory result) = resultOf(output, history);
         uint16 iteration = uint16(history.uses.length);
         emit ChoicePosted(agent, runId, iteration, requestId, choice);
+        uint16 threshold = agent.runOf(runId).threshold;
+        if (threshold != 1) revert NotAlone(agent, threshold);
         bytes32 historyHash = historyHashOf(agent, runId, history);
         // What stands for a transcript is the request: it names the prompt, and the chain its final output.
         agent.postIteration(runId, iteration, historyHash, result, RequestId.unwrap(requestId));

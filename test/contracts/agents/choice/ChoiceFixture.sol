@@ -41,13 +41,18 @@ abstract contract ChoiceFixture is AssayFixture {
     FinalChoiceExecutor internal executor;
     CallbackAgent internal agent;
     AgentClient internal client;
+    /// @dev who asks for outputs
+    address internal requesterOf;
 
     function setUp() public virtual override {
         super.setUp();
         registry.setModel(LANGUAGE_MODEL, _languageModel(PROMPT_IDS));
         tool = new MoodyTool("FirstTool");
         executor = new FinalChoiceExecutor(assay, _terms(), _choices());
-        agent = _newAgent(address(executor));
+        address[] memory alone = new address[](1);
+        alone[0] = address(executor);
+        agent = _newAgent(alone, 1);
+        requesterOf = requester;
         client = new AgentClient(address(this));
     }
 
@@ -76,10 +81,9 @@ abstract contract ChoiceFixture is AssayFixture {
         );
     }
 
-    function _newAgent(address executor_) internal returns (CallbackAgent) {
+    function _newAgent(address[] memory executors, uint16 threshold) internal returns (CallbackAgent) {
         CallbackTerms memory t;
-        t.executors = new address[](1);
-        (t.executors[0], t.threshold, t.iterationSeconds) = (executor_, 1, 1 days);
+        (t.executors, t.threshold, t.iterationSeconds) = (executors, threshold, 1 days);
         (t.toolSeconds, t.confirmSeconds, t.toolGas) = (3_600, 3_600, 1_000_000);
         (t.callbackGas, t.iterationFee, t.toolBudget) = (300_000, ITERATION_FEE, 0.01 ether);
         IERCAgentTool[] memory tools = new IERCAgentTool[](1);
@@ -112,7 +116,7 @@ abstract contract ChoiceFixture is AssayFixture {
     }
 
     function _requestOf(bytes memory input) internal view returns (Request memory r) {
-        (r.requester, r.modelId, r.inputHash) = (requester, LANGUAGE_MODEL, keccak256(input));
+        (r.requester, r.modelId, r.inputHash) = (requesterOf, LANGUAGE_MODEL, keccak256(input));
         (r.lanes, r.fee, r.minBond, r.window) = (LANE_BOND, FEE, MIN_BOND, WINDOW);
         (r.expiry, r.salt) = (uint40(block.timestamp + 1 days), uint64(block.timestamp));
     }

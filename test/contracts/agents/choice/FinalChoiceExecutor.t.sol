@@ -11,8 +11,10 @@ import {
 } from "../../../../verifier-contracts/agents/choice/FinalChoiceExecutor.sol";
 import {ICallbackAgent, RunState} from "../../../../verifier-contracts/agents/interfaces/ICallbackAgent.sol";
 import {AgentIterationResult} from "../../../../verifier-contracts/agents/interfaces/IERCAgentExecutor.sol";
+import {IERCAgentTool} from "../../../../verifier-contracts/agents/interfaces/IERCAgentTool.sol";
+import {IPrepaid} from "../../../../verifier-contracts/agents/interfaces/IPrepaid.sol";
 import {IAssayErrors} from "../../../../verifier-contracts/interfaces/IAssayErrors.sol";
-import {Claim, ModelId, Request, RequestId} from "../../../../verifier-contracts/types/Types.sol";
+import {Claim, LANE_BOND, ModelId, Request, RequestId} from "../../../../verifier-contracts/types/Types.sol";
 import {Vm} from "../../support/Vm.sol";
 import {MoodyTool} from "../support/TestTools.sol";
 import {ChoiceFixture} from "./ChoiceFixture.sol";
@@ -136,6 +138,32 @@ contract FinalChoiceExecutorTest is ChoiceFixture {
         executor.post(agent, runId, _history(QUESTION, 0), r, c, _output(YES));
     }
 
+    /// @dev An agent of two executors keeps no reasoning, and would pay the fee of this one's post with another's request.
+    function test_post_threshold_reverts() public {
+        address[] memory both = new address[](2);
+        (both[0], both[1]) = (address(executor), alice);
+        agent = _newAgent(both, 2);
+        int256 runId = _start(QUESTION);
+        (Request memory r, Claim memory c) = _final(_history(QUESTION, 0), _output(YES));
+        vm.expectRevert(abi.encodeWithSelector(FinalChoiceExecutor.NotAlone.selector, agent, 2));
+        executor.post(agent, runId, _history(QUESTION, 0), r, c, _output(YES));
+    }
+
+    /// @dev A requester that takes no ether stops its own request's output, not the run.
+    function test_post_requesterRefuses_reverts() public {
+        int256 runId = _start(QUESTION);
+        requesterOf = address(tool);
+        vm.deal(address(tool), 1 ether);
+        (Request memory r, Claim memory c) = _final(_history(QUESTION, 0), _output(YES));
+        vm.expectRevert(
+            abi.encodeWithSelector(IPrepaid.TransferFailed.selector, address(tool), uint256(ITERATION_FEE))
+        );
+        executor.post(agent, runId, _history(QUESTION, 0), r, c, _output(YES));
+        requesterOf = requester;
+        _post(runId, _history(QUESTION, 0), YES);
+        assertEq(_answer(runId), "Yes.");
+    }
+
     /// @dev A run of somebody else, with a question that reads the same to the model, is another history.
     function test_post_otherRun_reverts() public {
         int256 runId = _start(QUESTION);
@@ -215,6 +243,15 @@ contract FinalChoiceExecutorTest is ChoiceFixture {
         vm.expectRevert(bytes(""));
         new FinalChoiceExecutor(assay, _terms(), c);
         c = _choices();
+        c[1].tool = tool;
+        _unclear(c, 1);
+        c = _choices();
+        c[0].tool = IERCAgentTool(address(0));
+        _unclear(c, 0);
+        c = _choices();
+        c[0].recall = "";
+        vm.expectRevert(abi.encodeWithSelector(FinalChoiceExecutor.MalformedIds.selector, bytes(""), 2));
+        new FinalChoiceExecutor(assay, _terms(), c);
         c[0].recall = hex"010203";
         vm.expectRevert(abi.encodeWithSelector(FinalChoiceExecutor.MalformedIds.selector, c[0].recall, 4));
         new FinalChoiceExecutor(assay, _terms(), c);
@@ -225,6 +262,21 @@ contract FinalChoiceExecutorTest is ChoiceFixture {
         t.byteIds = bytes.concat(t.byteIds, hex"0001");
         vm.expectRevert(abi.encodeWithSelector(FinalChoiceExecutor.MalformedIds.selector, t.byteIds, 512));
         new FinalChoiceExecutor(assay, t, _choices());
+        t = _terms();
+        t.opening = new bytes(2 * PROMPT_IDS);
+        vm.expectRevert(
+            abi.encodeWithSelector(ChoicePrompt.PromptTooLong.selector, PROMPT_IDS + 1, PROMPT_IDS)
+        );
+        new FinalChoiceExecutor(assay, t, _choices());
+        uint8[3] memory lanes = [0, 1, 5];
+        for (uint256 i; i < lanes.length; ++i) {
+            t = _terms();
+            t.lanes = lanes[i];
+            vm.expectRevert(
+                abi.encodeWithSelector(FinalChoiceExecutor.LanesInvalid.selector, lanes[i], LANE_BOND)
+            );
+            new FinalChoiceExecutor(assay, t, _choices());
+        }
         t = _terms();
         // A model without an output of ids, and none.
         ModelId[2] memory others = [MODEL, ModelId.wrap(keccak256("no model"))];
