@@ -28,6 +28,7 @@ import { followRun } from "./demo/agent-run.ts";
 import { CallbackDemo, SENTIMENT_TOOL } from "./demo/callback-agent.ts";
 import { CHOICE_MODEL, deployFinalChoices, logClaims, type ModelIds, RULE } from "./demo/final-choices.ts";
 import { type FoundModel, findLocalModel } from "./demo/local-model.ts";
+import { folderOf } from "./demo/models.ts";
 import { type Daemon, type DaemonOptions, DISHONEST_PROVER, startDaemon } from "./demo/processes.ts";
 import { Progress } from "./demo/progress.ts";
 import { startScriptedModel } from "./demo/scripted-model.ts";
@@ -75,7 +76,12 @@ async function main(): Promise<void> {
     ];
     const executor = ["agent", "executor", "--agents", demo.agent, ...model];
     daemons.push(
-      startDaemon({ ...common, name: "prover", key: PROVER, args: proverOf("sentiment") }),
+      startDaemon({
+        ...common,
+        name: "prover",
+        key: PROVER,
+        args: [...PROVER_ARGS, "--models", folderOf(folder, "sentiment", ["sentiment"])],
+      }),
       startDaemon({ ...common, name: "executor", key: EXECUTOR, args: executor }),
     );
     const up = [daemons[0]?.logged("prover is up"), daemons[1]?.logged("executor is up")];
@@ -136,7 +142,7 @@ async function register(chain: SigningChain, folder: string): Promise<ModelIds> 
   }
 }
 
-const proverOf = (model: string): string[] => ["prover", "--port", "0", "--models", modelFolder(model)];
+const PROVER_ARGS = ["prover", "--port", "0"] as const;
 
 type Common = Pick<DaemonOptions, "folder" | "rpcUrl" | "deployment">;
 
@@ -162,11 +168,14 @@ async function actWithFinalChoices(
     daemons.push(daemon);
     return daemon;
   };
-  const lies = ["--port", "0", "--models", modelFolder(CHOICE_MODEL), "--fault", "output"];
+  const own = ["--models", folderOf(common.folder, CHOICE_MODEL, [CHOICE_MODEL])];
+  const lies = ["--port", "0", ...own, "--fault", "output"];
   const cheat = start("cheat", CHEAT, lies, { program: DISHONEST_PROVER });
   const up = [
     cheat.logged("prover is up"),
-    start("challenger", CHALLENGER, ["challenger", "defend", "--port", "0"]).logged("challenger is up"),
+    start("challenger", CHALLENGER, ["challenger", "defend", "--port", "0", ...own]).logged(
+      "challenger is up",
+    ),
     start("choices", EXECUTOR, ["agent", "executor", "--agents", demo.agent, "--final", executor]).logged(
       "executor is up",
     ),
@@ -185,7 +194,7 @@ async function actWithFinalChoices(
       log,
       onFall: () => {
         void cheat.stop();
-        start("honest", HONEST, proverOf(CHOICE_MODEL));
+        start("honest", HONEST, [...PROVER_ARGS, ...own]);
       },
     },
     stopping.signal,

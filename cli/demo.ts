@@ -29,6 +29,7 @@ import { loadArtifact, loadArtifacts } from "./artifacts.ts";
 import { Agent, type Question } from "./demo/agent.ts";
 import { keepRunning } from "./demo/keep-running.ts";
 import { askLanes, type LaneQuestion, laneLines, openLanes, openOf } from "./demo/lanes.ts";
+import { folderOf } from "./demo/models.ts";
 import { type Daemon, type DaemonOptions, DISHONEST_PROVER, startDaemon } from "./demo/processes.ts";
 import { buyHeadlines, depositStakes } from "./demo/promises.ts";
 import { Timeline } from "./demo/timeline.ts";
@@ -90,6 +91,8 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
     names.set(promisesOf(chain.deployment).promises, "Promises");
     const deployment = join(folder, "deployment.json");
     const lie = sentiment.model.program.steps.findLastIndex(({ opcode }) => opcode === "dot");
+    // The explorer, provers and challenger load the models of the demonstration, and no others.
+    const models = ["--models", folderOf(folder, "models", MODELS)];
     const start = (
       name: string,
       role: (typeof ROLES)[number],
@@ -97,7 +100,7 @@ async function main(keep: boolean, hasTraffic: boolean): Promise<void> {
       changes: Pick<DaemonOptions, "program"> = {},
     ) => {
       const common = { key: keyOf(role), folder, rpcUrl: anvil.rpcUrl, deployment };
-      const daemon = startDaemon({ name, args, ...common, ...changes });
+      const daemon = startDaemon({ name, args: [...args, ...models], ...common, ...changes });
       daemons.push(daemon);
       return daemon;
     };

@@ -1,4 +1,6 @@
-/** Models that contracts run themselves. */
+/** Models of demonstrations. */
+import { cpSync } from "node:fs";
+import { join } from "node:path";
 import type { Address, Hex } from "viem";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { type LoadedModel, loadModelFolder } from "../../inference/model-folder.ts";
@@ -28,6 +30,14 @@ export async function publishModels(
     models.set(name, loaded);
   }
   return models;
+}
+
+/** A folder of these models alone: a node that is given it loads no others.
+ *  @param parent where it is made */
+export function folderOf(parent: string, name: string, models: readonly string[]): string {
+  const folder = join(parent, name);
+  for (const model of models) cpSync(modelFolder(model), join(folder, model), { recursive: true });
+  return folder;
 }
 
 /** A model as contracts take it: OnChainModel. */

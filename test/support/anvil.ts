@@ -21,7 +21,13 @@ export async function startLocalChain(options: AnvilOptions = {}) {
     await control.mine({ blocks: 1 });
   };
   const now = async () => Number((await client.getBlock()).timestamp);
-  return { ...anvil, client, control, passTime, now };
+  /** Goes to 6:00 UTC of the next day, so that what happens from then on is of one day, whenever a test runs. */
+  const passNight = async () => {
+    const day = 86_400;
+    const second = await now();
+    await passTime((Math.floor(second / day) + 1) * day + day / 4 - second);
+  };
+  return { ...anvil, client, control, passTime, passNight, now };
 }
 
 /** One of anvil's funded accounts. */

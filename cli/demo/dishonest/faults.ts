@@ -2,7 +2,7 @@
 
 import { equalBytes } from "../../../base/bytes.ts";
 import { BaseError, type ErrorDetails } from "../../../base/errors.ts";
-import { encodeOutput } from "../../../inference/codecs/output.ts";
+import { encodeOutput, outputPlaces } from "../../../inference/codecs/output.ts";
 import type { Commitment } from "../../../inference/commit/commitments.ts";
 import { commitTensors, commitTrace } from "../../../inference/commit/commitments.ts";
 import { TensorTree } from "../../../inference/commit/tree.ts";
@@ -10,6 +10,7 @@ import { trace } from "../../../inference/executor/execute.ts";
 import { mostPasses } from "../../../inference/executor/find-output.ts";
 import type { PreparedModel } from "../../../inference/executor/prepare.ts";
 import {
+  elementCount,
   isStep,
   readsClaimed,
   type Step,
@@ -17,6 +18,7 @@ import {
   type TensorData,
   type TensorType,
 } from "../../../inference/program/form.ts";
+import { lastStep } from "../../../inference/program/shape.ts";
 import { storedBytes } from "../../../inference/program/tensor.ts";
 import type { FallReason } from "../../../protocol/rules/types.ts";
 
@@ -145,14 +147,17 @@ function present(
 
 /** A wrong output, and the honest trace of it. */
 function wrongOutput({ prepared, run, honest }: Subject): DishonestRun {
-  const output = bumped(encode(prepared, honest));
+  const output = bumped(prepared, encode(prepared, honest));
   return present(prepared, run(output), output);
 }
 
 /** The output with its last element's lowest byte changed. */
-function bumped(output: Uint8Array): Uint8Array {
+function bumped({ program }: PreparedModel, output: Uint8Array): Uint8Array {
+  const { start, size } = outputPlaces(program);
+  // Behind the last element there may be zeros.
+  const last = start + size * elementCount(lastStep(program).dims) - 1;
   const wrong = output.slice();
-  wrong[wrong.length - 1] = (wrong[wrong.length - 1] as number) ^ 1;
+  wrong[last] = (wrong[last] as number) ^ 1;
   return wrong;
 }
 

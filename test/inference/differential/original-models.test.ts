@@ -10,7 +10,7 @@ import { compareOriginal, nothingCompared } from "../../support/onnx-original.ts
 import { withUnsignedWeights } from "../../support/unsigned-weights.ts";
 
 const MODELS = join(import.meta.dirname, "../../../models");
-const NAMES = readdirSync(MODELS).filter((name) => existsSync(join(MODELS, name, "program.bin")));
+const NAMES = readdirSync(MODELS).filter((name) => existsSync(join(MODELS, name, "model.onnx")));
 const INPUTS = 300;
 
 describe("a shipped model and onnxruntime on its model.onnx", () => {

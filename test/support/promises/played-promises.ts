@@ -46,6 +46,7 @@ export type PlayedPromises = Awaited<ReturnType<typeof playPromises>>;
 export async function playPromises(strange: string) {
   const folder = temporaryFolder();
   const local = await startLocalChain();
+  await local.passNight();
   const deployment = await deployLocal(local, { ...LOCAL_CONSTANTS, answerSeconds: ANSWER_SECONDS });
   const played = await openPlayedClaims(local, deployment, folder.path, SENTIMENT);
   const { chain } = played;
