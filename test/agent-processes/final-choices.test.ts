@@ -1,16 +1,17 @@
 /** A callback agent whose every choice is a final output of a language model, with real processes. */
+import { join } from "node:path";
 import { type Hex, keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import type { CallbackDemo } from "../../cli/demo/callback-agent.ts";
 import { deployFinalChoices } from "../../cli/demo/final-choices.ts";
-import type { Daemon } from "../../cli/demo/processes.ts";
+import { type Daemon, startDaemon } from "../../cli/demo/processes.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { finalChoiceExecutorAbi } from "../../protocol/rules/generated/abis.ts";
 import { FALL_REASONS, type ModelId } from "../../protocol/rules/types.ts";
 import { answer, event, HEADLINE, ITERATION_SECONDS, postsOf, until } from "../support/executor-nodes.ts";
-import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
+import { keyOf, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 /** Seconds. Long: windows end when the test lets them. */
 const ANSWER_SECONDS = 60;
@@ -20,6 +21,7 @@ let system: System;
 let demo: CallbackDemo;
 let executor: Hex;
 let prover: Daemon;
+const nodes: Daemon[] = [];
 
 beforeAll(async () => {
   system = await startSystem({ models: ["sentiment", "choice"], answerSeconds: ANSWER_SECONDS });
@@ -30,14 +32,18 @@ beforeAll(async () => {
   ({ demo, executor } = await deployFinalChoices(system.chain, system.rpcUrl, models, ITERATION_SECONDS));
 });
 afterAll(async () => {
+  await Promise.all(nodes.map((node) => node.stop()));
   await system?.stop();
 });
 
-const startNode = (...flags: readonly string[]) =>
-  system.daemon("choices", EXECUTOR, [
-    ...["agent", "executor", "--agents", demo.agent, "--final", executor],
-    ...flags,
-  ]);
+function startNode(...flags: readonly string[]): Daemon {
+  const { folder, rpcUrl } = system;
+  const args = ["agent", "executor", "--agents", demo.agent, "--final", executor, ...flags];
+  const common = { folder, rpcUrl, deployment: join(folder, "deployment.json") };
+  const node = startDaemon({ ...common, name: "choices", key: keyOf(EXECUTOR), args });
+  nodes.push(node);
+  return node;
+}
 
 /** Claims on outputs of the language model, in order. */
 const claimed = (attempt: number, inputHash: Hex) =>

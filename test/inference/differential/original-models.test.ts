@@ -10,7 +10,9 @@ import { compareOriginal, nothingCompared } from "../../support/onnx-original.ts
 import { withUnsignedWeights } from "../../support/unsigned-weights.ts";
 
 const MODELS = join(import.meta.dirname, "../../../models");
-const NAMES = readdirSync(MODELS).filter((name) => existsSync(join(MODELS, name, "model.onnx")));
+const NAMES = readdirSync(MODELS).filter((name) =>
+  ["program.bin", "model.onnx"].every((file) => existsSync(join(MODELS, name, file))),
+);
 const INPUTS = 300;
 
 describe("a shipped model and onnxruntime on its model.onnx", () => {
