@@ -12,9 +12,8 @@ import { createTestClient, type Hex, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { SMALL_MODEL } from "../agent/executor/models/llama/install.ts";
 import { fromHex } from "../base/bytes.ts";
-import { loadModelFolder, readTokenizer } from "../inference/model-folder.ts";
+import { loadModelFolder } from "../inference/model-folder.ts";
 import { encodeProgram } from "../inference/program/encode.ts";
-import { ModelText, textLengths } from "../inference/text/model-text.ts";
 import { connect, createClient } from "../protocol/chain/connect.ts";
 import { deploySystem } from "../protocol/chain/deploy.ts";
 import { writeDeployment } from "../protocol/chain/deployment-file.ts";
@@ -26,7 +25,14 @@ import { ANVIL_KEYS, startAnvil } from "./anvil.ts";
 import { loadArtifacts } from "./artifacts.ts";
 import { followRun } from "./demo/agent-run.ts";
 import { CallbackDemo, SENTIMENT_TOOL } from "./demo/callback-agent.ts";
-import { CHOICE_MODEL, deployFinalChoices, logClaims, type ModelIds, RULE } from "./demo/final-choices.ts";
+import {
+  CHOICE_MODEL,
+  choiceText,
+  deployFinalChoices,
+  logClaims,
+  type ModelIds,
+  RULE,
+} from "./demo/final-choices.ts";
 import { type FoundModel, findLocalModel } from "./demo/local-model.ts";
 import { folderOf } from "./demo/models.ts";
 import { type Daemon, type DaemonOptions, DISHONEST_PROVER, startDaemon } from "./demo/processes.ts";
@@ -36,7 +42,7 @@ import { modelFolder } from "./model-source.ts";
 import { reportError } from "./output.ts";
 
 const QUESTION = "Profit beats forecasts, shares jump to a record";
-const ANSWER_SECONDS = 3;
+const ANSWER_SECONDS = 5;
 const [OWNER, PROVER, EXECUTOR, CHEAT, CHALLENGER, HONEST] = ANVIL_KEYS as unknown as readonly Hex[] &
   readonly [Hex, Hex, Hex, Hex, Hex, Hex];
 
@@ -182,6 +188,7 @@ async function actWithFinalChoices(
   ];
   await progress.during(() => "starting a prover that lies, a challenger and the executor", Promise.all(up));
   const stopping = new AbortController();
+  const text = choiceText();
   const following = logClaims(
     chain,
     {
@@ -190,7 +197,7 @@ async function actWithFinalChoices(
         [privateKeyToAccount(CHEAT).address, "a prover that lies"],
         [privateKeyToAccount(HONEST).address, "an honest prover"],
       ]),
-      textOf: choiceText(),
+      textOf: (output) => JSON.stringify(text.answerOf(fromHex(output)).text),
       log,
       onFall: () => {
         void cheat.stop();
@@ -210,16 +217,6 @@ async function actWithFinalChoices(
   log(
     "that these were the model's choices is final; that they are wise is nobody's claim: it is a small model",
   );
-}
-
-/** What an output of the language model says. */
-function choiceText(): (output: Hex) => string {
-  const folder = modelFolder(CHOICE_MODEL);
-  const { manifest } = loadModelFolder(folder);
-  const files = readTokenizer(folder, manifest);
-  if (files === undefined) throw new TypeError(`${CHOICE_MODEL} has no tokenizer.`);
-  const text = new ModelText(files, textLengths(manifest.assay));
-  return (output) => JSON.stringify(text.answerOf(fromHex(output)).text);
 }
 
 try {

@@ -1,10 +1,11 @@
 /** An agent that nobody owns and whose every choice is a final output of a language model, with a prover that lies about
  *  one of them. */
+import { join } from "node:path";
 import type { Address, Hex } from "viem";
 import { type ChoiceFile, encodeChoices } from "../../agent/executor/choice/choice-file.ts";
 import { readTools } from "../../agent/executor/tool-reader.ts";
-import { loadModelFolder, readTokenizer } from "../../inference/model-folder.ts";
-import { Tokenizer } from "../../inference/text/tokenizer.ts";
+import { readAnyManifest, readTokenizer } from "../../inference/model-folder.ts";
+import { ModelText, textLengths } from "../../inference/text/model-text.ts";
 import type { ChainEvent } from "../../protocol/chain/events.ts";
 import { EventFollower } from "../../protocol/chain/follower.ts";
 import type { SigningChain } from "../../protocol/chain/sender.ts";
@@ -31,6 +32,15 @@ const choicesWith = (tool: Address): ChoiceFile => ({
   ],
 });
 
+/** The model's text, without the model. */
+export function choiceText(): ModelText {
+  const folder = modelFolder(CHOICE_MODEL);
+  const manifest = readAnyManifest(join(folder, "manifest.json"));
+  const files = readTokenizer(folder, manifest);
+  if (files === undefined) throw new TypeError(`${CHOICE_MODEL} has no tokenizer.`);
+  return new ModelText(files, textLengths(manifest.assay));
+}
+
 export interface ModelIds {
   readonly sentiment: ModelId;
   readonly choice: ModelId;
@@ -43,16 +53,14 @@ export async function deployFinalChoices(
   { sentiment, choice }: ModelIds,
   iterationSeconds: number,
 ): Promise<{ readonly demo: CallbackDemo; readonly executor: Address }> {
-  const folder = modelFolder(CHOICE_MODEL);
-  const files = readTokenizer(folder, loadModelFolder(folder).manifest);
-  if (files === undefined) throw new TypeError(`${CHOICE_MODEL} has no tokenizer.`);
+  const { tokenizer } = choiceText();
   let executor: Address | undefined;
   const demo = await CallbackDemo.deploy(chain, rpcUrl, {
     modelId: sentiment,
     llm: CHOICE_MODEL,
     executors: async (tool) => {
       const tools = await readTools(chain.client, [tool]);
-      const { terms, choices } = encodeChoices(choicesWith(tool), new Tokenizer(files), tools);
+      const { terms, choices } = encodeChoices(choicesWith(tool), tokenizer, tools);
       const window = 4 * chain.constants.answerSeconds;
       const policy = { modelId: choice, lanes: LANE.BOND, minBond: 0n, minWindow: window };
       const { assay } = chain.deployment.contracts;
