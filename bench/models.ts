@@ -43,8 +43,11 @@ export function layer(): PreparedModel {
   return prepare(model, new Uint8Array(4));
 }
 
+/** Those that were imported; a derived one reads its own answer, and is measured apart. */
 export function shippedModels(): Map<string, PreparedModel> {
-  const names = readdirSync(MODELS).filter((name) => existsSync(join(MODELS, name, "program.bin")));
+  const names = readdirSync(MODELS).filter((name) =>
+    ["program.bin", "model.onnx"].every((file) => existsSync(join(MODELS, name, file))),
+  );
   return new Map(
     names.map((name) => {
       const { model, selector } = loadModelFolder(join(MODELS, name));

@@ -79,7 +79,7 @@ describe("interrogate, of a program that reads the claimed output", () => {
     ["codec:0", { kind: "codec", step: 0, of: "input" }],
     ["input:0", { kind: "codec", step: 0, of: "input" }],
     ["codec:1", { kind: "codec", step: 1, of: "output" }],
-    ["output", { kind: "output", openings: [] }],
+    ["output", { kind: "output", element: TOKENS - 1 }],
   ])("behavior: a run with the fault %s that fits its own output is convicted there", (fault, expected) => {
     const run = falsify(prepared, calldata, parseFault(fault));
     expect(run.output).not.toEqual(right);

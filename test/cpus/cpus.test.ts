@@ -76,7 +76,9 @@ function inputsOf(prepared: PreparedModel, count: number): Tensor[][] {
 
 function shippedCases(): Case[] {
   const models = join(projectRoot, "models");
-  const names = readdirSync(models).filter((name) => existsSync(join(models, name, "program.bin")));
+  const names = readdirSync(models).filter((name) =>
+    ["program.bin", "model.onnx"].every((file) => existsSync(join(models, name, file))),
+  );
   return names.map((name) => {
     const { model, selector } = loadModelFolder(join(models, name));
     const prepared = prepare(model, selector);
