@@ -17,6 +17,7 @@ import { axeFindings } from "../support/axe.ts";
 import { explorerPages, PATIENCE_MS } from "../support/explorer-pages.ts";
 import { type ExplorerSystem, HOSTILE, startExplorerSystem } from "../support/explorer-system.ts";
 import { takeBack } from "../support/reorg.ts";
+import { scaled } from "../support/scale.ts";
 import { ROLES, systemAccount } from "../support/system.ts";
 import { describeExportedSite } from "./exported-site.ts";
 
@@ -233,7 +234,8 @@ const pages = (): readonly (readonly [name: string, path: string])[] => [
 const TIMED: ReadonlySet<string> = new Set(["waiting dispute", "request", "claim"]);
 
 describe("every page", () => {
-  it.each([1280, 390])(
+  // What a phone shows is looked at in `npm run test:nightly`.
+  it.each(scaled([1280], [1280, 390]))(
     "default: at %i pixels each looks as it did, nothing is wider, and axe finds nothing",
     async (width) => {
       const findings: string[] = [];

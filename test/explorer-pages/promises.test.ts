@@ -11,6 +11,7 @@ import { explorerPages, PATIENCE_MS } from "../support/explorer-pages.ts";
 import { HOSTILE } from "../support/explorer-system.ts";
 import { caughtUp, startLocalExplorer } from "../support/local-explorer.ts";
 import { type PlayedPromises, playPromises } from "../support/promises/played-promises.ts";
+import { scaled } from "../support/scale.ts";
 
 let played: PlayedPromises;
 const explorers: { readonly url: string; stop(): Promise<void> }[] = [];
@@ -197,7 +198,7 @@ const pages = (): Readonly<Record<1280 | 390, readonly (readonly [name: string, 
 });
 
 describe("every page", () => {
-  it.each([1280, 390] as const)(
+  it.each(scaled<readonly (1280 | 390)[]>([1280], [1280, 390]))(
     "default: at %i pixels each looks as it did, nothing is wider, and axe finds nothing",
     async (width) => {
       const findings: string[] = [];
