@@ -1,8 +1,8 @@
 /** What a feed's runner asked for and has not seen to its end. A request is kept before it is sent: it, its fee and its
  *  answer would be lost with the process. */
 import { fileURLToPath } from "node:url";
-import { type Address, concatHex, type Hex } from "viem";
-import { decodeOrder, encodeOrder } from "../../protocol/rules/orders.ts";
+import type { Address, Hex } from "viem";
+import { decodeOrder, encodeFiled } from "../../protocol/rules/orders.ts";
 import type { ModelId, Request } from "../../protocol/rules/types.ts";
 import type { SchemaPart, SqliteDatabase } from "../../protocol/service/journal/database.ts";
 
@@ -52,8 +52,8 @@ export class FeedStore {
   }
 
   keep({ observedAt, askedAt, input, request }: AskedRound): void {
-    const { inputHash, modelId, requester } = request;
-    const filed = concatHex([requester, encodeOrder(request, input)]);
+    const { inputHash, modelId } = request;
+    const filed = encodeFiled(request, input);
     this.#db
       .prepare(
         "INSERT INTO feed_requests (feed, input_hash, model_id, observed_at, asked_at, filed) VALUES (?, ?, ?, ?, ?, ?)",

@@ -54,6 +54,10 @@ export function encodeOrder(request: Request, input: Hex): Hex {
   return concatHex([head, ...optional, input]);
 }
 
+/** An order as the event Requested has it: the requester, then the order. @throws as `encodeOrder` */
+export const encodeFiled = (request: Request, input: Hex): Hex =>
+  concatHex([request.requester, encodeOrder(request, input)]);
+
 /** What the contract makes of an order. Parts that are absent are zero.
  *  @param filed as the event Requested has it: the requester, then the order
  *  @throws BaseError ORDER_MALFORMED for an order that the contract refuses */

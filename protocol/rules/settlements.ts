@@ -1,7 +1,7 @@
 /** Settlements as `settleBatch` takes them (docs/PROTOCOL.md, section 2). */
 import { concatHex, type Hex, numberToHex, size } from "viem";
 import { encodeClaim } from "./ids.ts";
-import { encodeOrder } from "./orders.ts";
+import { encodeFiled } from "./orders.ts";
 import type { Claim, Request } from "./types.ts";
 
 /** One request of a batch that proofs settle. */
@@ -20,7 +20,7 @@ const LENGTH_BYTES = 3;
 
 /** @throws BaseError INPUT_MISMATCH if the request is about another input */
 export function encodeSettlement({ request, claim, input, output, evidence }: Settlement): Hex {
-  const order = concatHex([request.requester, encodeOrder(request, input)]);
+  const order = encodeFiled(request, input);
   const parts = [order, claim === undefined ? "0x" : encodeClaim(claim), output] as const;
   return concatHex([
     ...parts.flatMap((part) => [numberToHex(size(part), { size: LENGTH_BYTES }), part]),

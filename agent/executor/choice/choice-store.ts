@@ -1,8 +1,8 @@
 /** Requests for choices, from before they are sent: one, its fee and its answer would be lost with the process. An output
  *  that became final is of use for every later run with the same prompt. */
 import { fileURLToPath } from "node:url";
-import { type Address, concatHex, type Hex, keccak256 } from "viem";
-import { decodeOrder, encodeOrder } from "../../../protocol/rules/orders.ts";
+import { type Address, type Hex, keccak256 } from "viem";
+import { decodeOrder, encodeFiled } from "../../../protocol/rules/orders.ts";
 import type { ModelId, Request } from "../../../protocol/rules/types.ts";
 import type { SchemaPart, SqliteDatabase } from "../../../protocol/service/journal/database.ts";
 
@@ -29,8 +29,7 @@ const askedOf = ({ executor, model_id, filed }: Row): AskedChoice => ({
   executor,
   ...decodeOrder(model_id, filed),
 });
-const filedOf = ({ request, input }: AskedChoice): Hex =>
-  concatHex([request.requester, encodeOrder(request, input)]);
+const filedOf = ({ request, input }: AskedChoice): Hex => encodeFiled(request, input);
 
 export class ChoiceStore {
   readonly #db: SqliteDatabase;

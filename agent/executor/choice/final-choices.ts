@@ -85,8 +85,10 @@ export class FinalChoices {
   /** Takes back fees of requests that nobody answered, also where their run is over. */
   async sweep(): Promise<void> {
     const { chain, store } = this.#parts;
+    const open = store.open();
+    if (open.length === 0) return;
     const { timestamp } = await withContext("read the newest block", () => chain.client.getBlock());
-    for (const asked of store.open()) {
+    for (const asked of open) {
       if (Number(timestamp) <= asked.request.expiry) continue;
       await this.#follow(asked, { requestId: requestIdOf(chain.game, asked.request) });
     }
