@@ -23,7 +23,7 @@ import { PRODUCT_GRAPHS } from "../support/product-graphs.ts";
 import { type Generator, node, random, scalar } from "../support/quantized-graphs.ts";
 import { REFERENCES, referenceCase } from "../support/references/references.ts";
 import { createRng } from "../support/rng.ts";
-import { scaled } from "../support/scale.ts";
+import { sampled, scaled } from "../support/scale.ts";
 import type { SessionInput, SessionJob } from "../support/session-jobs.ts";
 
 const RUNS = scaled(40, 400);
@@ -191,7 +191,8 @@ function compare({ expected }: Case, results: readonly (readonly string[])[]): F
 /** Where pairs of products u8·s8 saturate in 16 bits. */
 const SATURATING: EmulatedCpu["model"] = "Haswell";
 
-describe.each(EMULATED_CPUS)("onnxruntime on $name", (cpu) => {
+// Two on each change, all in `npm run test:nightly`.
+describe.each(sampled(EMULATED_CPUS, 2))("onnxruntime on $name", (cpu) => {
   it.skipIf(!canEmulate(cpu))("behavior: 0 bytes of the emitted files differ from the executor", async () => {
     const all = [...cases, original];
     const results = await runOn(

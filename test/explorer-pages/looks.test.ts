@@ -78,6 +78,8 @@ describe("differencesOf", () => {
       await page.getByRole("status").first().waitFor({ state: "detached" });
       await page.locator("h2").or(page.locator(".blank")).first().waitFor();
       await page.waitForLoadState("networkidle");
+      // Charts are drawn once their library is there; a page grows by each.
+      await page.locator(".chart:empty").first().waitFor({ state: "detached" });
       const before = await appearanceOf(page, blank);
       for (const style of styles) {
         await page.evaluate(`{
