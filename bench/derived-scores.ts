@@ -6,12 +6,13 @@
  *  IDS.json holds lists of ids, all of one length of at most 257; SCORES.npy gets int32 [ids of all lists, vocabulary]. It
  *  prints what 1 of a score is worth, for evaluate.py's --unit. */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { tensorOf } from "../inference/derive/entries.ts";
 import { readGguf } from "../inference/derive/gguf.ts";
 import { deriveLlama } from "../inference/derive/llama/derive.ts";
-import { largest, MOST } from "../inference/derive/llama/emit.ts";
 import { readScales } from "../inference/derive/llama/scales.ts";
-import { llamaShape, tensorOf } from "../inference/derive/llama/shape.ts";
+import { llamaShape } from "../inference/derive/llama/shape.ts";
 import { quantizedRows } from "../inference/derive/quantized-rows.ts";
+import { largest, MOST } from "../inference/derive/steps.ts";
 import { prepare } from "../inference/executor/prepare.ts";
 import { variantName } from "../inference/program/codes.ts";
 import { elementCount, lastDim, type Step } from "../inference/program/form.ts";

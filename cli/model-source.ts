@@ -5,11 +5,9 @@ import { isHex } from "viem";
 import { toHex } from "../base/bytes.ts";
 import { BaseError, isBaseError } from "../base/errors.ts";
 import { selectorOf } from "../inference/manifest/abi.ts";
-import type { Manifest } from "../inference/manifest/assay.ts";
-import type { ProofManifest } from "../inference/manifest/proof-model.ts";
 import type { Readable } from "../inference/meaning/form.ts";
 import { readAnyManifest, readTokenizer } from "../inference/model-folder.ts";
-import { ModelText, textLengths } from "../inference/text/model-text.ts";
+import { type FolderText, folderText } from "../inference/text/folder-text.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import { functionOfWord, type ModelFunction } from "../protocol/rules/abi.ts";
@@ -17,14 +15,13 @@ import type { ModelId } from "../protocol/rules/types.ts";
 import type { ModelWord } from "../protocol/rules/words.ts";
 import { projectRoot } from "../tools/foundry.ts";
 
-export interface RegisteredModel {
+/** With the text of the folder that is here. */
+export interface RegisteredModel extends FolderText {
   readonly modelId: ModelId;
   readonly function: ModelFunction;
   readonly word: ModelWord;
   /** how its output is read; absent without a folder */
   readonly readable?: Readable;
-  /** of a language model whose folder is here */
-  readonly text?: ModelText;
 }
 
 export const isModelId = (text: string): text is ModelId => isHex(text) && text.length === 66;
@@ -106,13 +103,9 @@ export async function findModel(chain: Chain, name: string): Promise<RegisteredM
   if (word === undefined) throw unregistered(chain, modelId);
   const declared = manifest?.abi.find((entry) => toHex(selectorOf(entry)) === manifest.assay.selector);
   const read =
-    manifest === undefined ? {} : { readable: manifest.assay, ...textOf(String(folder), manifest) };
+    manifest === undefined
+      ? {}
+      : { readable: manifest.assay, ...folderText(readTokenizer(String(folder), manifest), manifest.assay) };
   if (declared === undefined) return { modelId, word, function: functionOfWord(word), ...read };
   return { modelId, word, function: { ...declared, selector: toHex(selectorOf(declared)) }, ...read };
-}
-
-/** @throws BaseError MODEL_FOLDER_INVALID, MODEL_MISMATCH, TOKENIZER_INVALID */
-function textOf(folder: string, manifest: Manifest | ProofManifest): Pick<RegisteredModel, "text"> {
-  const tokenizer = readTokenizer(folder, manifest);
-  return tokenizer === undefined ? {} : { text: new ModelText(tokenizer, textLengths(manifest.assay)) };
 }

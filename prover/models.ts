@@ -10,7 +10,7 @@ import { checkFunction } from "../inference/manifest/model-files.ts";
 import type { ProofManifest } from "../inference/manifest/proof-model.ts";
 import type { LoadedModel } from "../inference/model-folder.ts";
 import { demandDepth } from "../inference/program/shape.ts";
-import { ModelText, textLengths } from "../inference/text/model-text.ts";
+import { type FolderText, folderText } from "../inference/text/folder-text.ts";
 import type { StateReader } from "../protocol/chain/reads.ts";
 import { LANE, type ModelId } from "../protocol/rules/types.ts";
 import type { ProofModel } from "./proof/ezkl/folder.ts";
@@ -34,12 +34,10 @@ interface Served {
 }
 
 /** A model that the canonical executor runs. */
-export interface ServedProgram extends Served {
+export interface ServedProgram extends Served, FolderText {
   readonly kind: "program";
   readonly manifest: Manifest;
   readonly prepared: PreparedModel;
-  /** of a language model whose folder has a tokenizer */
-  readonly text: ModelText | undefined;
 }
 
 /** A model without a program: only a proof says what it computes. */
@@ -88,7 +86,7 @@ function serveProgram(folder: LoadedModel): ServedProgram {
     function: checkFunction(model.program, manifest.abi, selector),
     selector,
     prepared: prepare(model, selector),
-    text: tokenizer === undefined ? undefined : new ModelText(tokenizer, textLengths(manifest.assay)),
+    ...folderText(tokenizer, manifest.assay),
     lanes: laneBits,
     depth: demandDepth(model.program),
     maxCalldata: commitment.maxCalldata,

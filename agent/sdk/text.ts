@@ -6,6 +6,7 @@ import { BaseError } from "../../base/errors.ts";
 import { writeInt16s } from "../../inference/codecs/int16s.ts";
 import type { Message } from "../../inference/text/chat.ts";
 import type { AnswerText, ModelText } from "../../inference/text/model-text.ts";
+import type { PieceText } from "../../inference/text/piece-text.ts";
 import { exchange, type ProverTerms } from "./ask-prover.ts";
 import type { Model, Values } from "./model.ts";
 
@@ -16,6 +17,7 @@ export {
   type TextLengths,
   textLengths,
 } from "../../inference/text/model-text.ts";
+export { PieceText } from "../../inference/text/piece-text.ts";
 export type { TokenizerFiles } from "../../inference/text/tokenizer-file.ts";
 
 const WORD_BYTES = 32;
@@ -28,7 +30,18 @@ export function textValues(
   text: ModelText,
   messages: readonly Message[],
 ): Values {
-  const words = writeInt16s(text.prompt(messages).int16s);
+  return numbersOf(inputs, text.prompt(messages).int16s);
+}
+
+/** The same of a classifier's text. @throws BaseError TEXT_TOO_LONG */
+export const pieceValues = (
+  { function: { inputs } }: Pick<Model, "function">,
+  pieces: PieceText,
+  text: string,
+): Values => numbersOf(inputs, pieces.int16s(text));
+
+function numbersOf(inputs: Model["function"]["inputs"], int16s: readonly number[]): Values {
+  const words = writeInt16s(int16s);
   const count = words.length / WORD_BYTES;
   const name = inputs[0]?.name || "0";
   const word = (i: number) => BigInt(toHex(words.subarray(WORD_BYTES * i, WORD_BYTES * (i + 1))));

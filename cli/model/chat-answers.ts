@@ -9,8 +9,7 @@ import { prepare } from "../../inference/executor/prepare.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
 import { runText } from "../../inference/text/answer.ts";
 import type { Message } from "../../inference/text/chat.ts";
-import { ModelText, textLengths } from "../../inference/text/model-text.ts";
-import { TOKENIZER_FILES } from "../../inference/text/tokenizer-file.ts";
+import { folderText } from "../../inference/text/folder-text.ts";
 import { modelFolder, modelIdIn } from "../model-source.ts";
 
 export interface Answer {
@@ -39,18 +38,17 @@ export type Chat = (
 /** @throws BaseError MODEL_NOT_FOUND, MODEL_WITHOUT_TEXT; as `loadModelFolder` */
 export function localChat(name: string): Chat {
   const { directory, manifest, model, modelId, selector, tokenizer } = loadModelFolder(modelFolder(name));
-  if (tokenizer === undefined) {
-    const [file] = TOKENIZER_FILES;
+  const { text } = folderText(tokenizer, manifest.assay);
+  if (text === undefined) {
     throw new BaseError({
       code: "MODEL_WITHOUT_TEXT",
-      shortMessage: `${manifest.name} in ${directory} has no ${file}: it reads and gives numbers alone.`,
+      shortMessage: `${manifest.name} in ${directory} takes no conversation: its folder has no tokenizer of a language model.`,
       nextStep:
         "Run it with `assay model run`. A language model has text where `assay model derive` knows its file's tokenizer, and says so if not.",
       details: { model: modelId },
     });
   }
   const prepared = prepare(model, selector);
-  const text = new ModelText(tokenizer, textLengths(manifest.assay));
   return async (messages, write) => {
     const { prompt, messages: kept } = text.lastTurns(messages);
     const { calldata, output, ...found } = runText(prepared, text, prompt, write);

@@ -3,7 +3,16 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { BaseError } from "../../base/errors.ts";
-import { checkedScales, liesBeside, placeOf, type WeightsSource } from "../../inference/derive/recipe.ts";
+import {
+  checkedScales,
+  type Family,
+  familyOf,
+  LENGTHS,
+  liesBeside,
+  placeOf,
+  type Recipe,
+  type WeightsSource,
+} from "../../inference/derive/recipe.ts";
 import { deriveModel } from "../../inference/manifest/derive-model.ts";
 import { saveModelFolder, sha256Bytes } from "../../inference/model-folder.ts";
 import { TOKENIZER_FILES } from "../../inference/text/tokenizer-file.ts";
@@ -14,8 +23,9 @@ import { companionsIn, readBytes, readJson, readTool } from "./resolve.ts";
 interface Flags {
   readonly from?: string;
   readonly out: string;
-  readonly prompt: string;
-  readonly answer: string;
+  readonly prompt?: string;
+  readonly answer?: string;
+  readonly text?: string;
 }
 
 const SCALES = "scales.json";
@@ -23,21 +33,25 @@ const SCALES = "scales.json";
 export function addDeriveCommand(parent: Command): void {
   const command = parent
     .command("derive <model>")
-    .description(`make a language model's program from a file of weights, by the ${SCALES} of a folder`)
+    .description(
+      `make the program of a language model or a classifier from a file of weights, by the ${SCALES} of a folder`,
+    )
     .option(
       "--from <file>",
       "the file of weights that it names (GGUF); default: where it lies in that folder",
     )
     .requiredOption("--out <dir>", "model folder to write")
-    .option("--prompt <n>", "most ids of a prompt", "64")
-    .option("--answer <n>", "most ids of an answer", "32");
+    .option("--prompt <n>", "most ids of a prompt, of a language model; default 64")
+    .option("--answer <n>", "most ids of an answer, of a language model; default 32")
+    .option("--text <n>", "most ids of a text, of a classifier; default 48");
   withJson(command).action((name: string, flags: Flags, self: Command) => {
     const folder = recipeFolder(name);
     const scales = checkedScales(readJson(join(folder, SCALES)), join(folder, SCALES));
-    const lengths = { prompt: idsOf("--prompt", flags.prompt), answer: idsOf("--answer", flags.answer) };
+    const weights = readBytes(flags.from ?? fileBeside(folder, scales.source));
+    const recipe = { ...lengthsOf(familyOf(weights), flags), scales } as Recipe;
     const source = {
-      recipe: { family: "llama", lengths, scales } as const,
-      weights: readBytes(flags.from ?? fileBeside(folder, scales.source)),
+      recipe,
+      weights,
       tool: readTool(join(folder, "tool.json")),
       companions: companionsIn(folder),
     };
@@ -48,9 +62,10 @@ export function addDeriveCommand(parent: Command): void {
     const weightBytes = model.weights.reduce((sum, weights) => sum + weights.length, 0);
     const steps = model.program.steps.length;
     const { modelId } = written.manifest.assay;
-    printResult(self, { modelId, out: flags.out, steps, weightBytes, ...lengths, hasText }, [
+    const lengths = Object.entries(recipe.lengths).map(([name, ids]) => `${name} of up to ${ids} ids`);
+    printResult(self, { modelId, out: flags.out, steps, weightBytes, ...recipe.lengths, hasText }, [
       `model ${modelId}`,
-      `${steps} steps, ${weightBytes} bytes of weights, prompts of up to ${lengths.prompt} ids, answers of up to ${lengths.answer}`,
+      `${steps} steps, ${weightBytes} bytes of weights, ${lengths.join(", ")}`,
       "without" in text ? `ids alone, no text: ${text.without}` : `text by ${TOKENIZER_FILES.join(" and ")}`,
       `written to ${flags.out}`,
     ]);
@@ -60,6 +75,23 @@ export function addDeriveCommand(parent: Command): void {
 /** The file of weights in the folder of its recipe. @throws ARGUMENT_INVALID where it is in a package */
 const fileBeside = (folder: string, source: WeightsSource): string =>
   liesBeside(source) ? join(folder, source.file) : refuseArgument("--from", undefined, placeOf(source));
+
+/** Most ids, where no option says it. */
+const DEFAULTS = { prompt: 64, answer: 32, text: 48 } as const;
+
+/** @throws ARGUMENT_INVALID for a length that a model of this family does not have */
+function lengthsOf(family: Family, flags: Flags): Pick<Recipe, "family" | "lengths"> {
+  const names: readonly string[] = LENGTHS[family];
+  const found = (Object.keys(DEFAULTS) as (keyof typeof DEFAULTS)[]).flatMap((name) => {
+    const given = flags[name];
+    if (names.includes(name))
+      return [[name, given === undefined ? DEFAULTS[name] : idsOf(`--${name}`, given)]];
+    if (given !== undefined)
+      refuseArgument(`--${name}`, given, `absent: a model of the family ${family} has none`);
+    return [];
+  });
+  return { family, lengths: Object.fromEntries(found) } as Pick<Recipe, "family" | "lengths">;
+}
 
 /** @throws ARGUMENT_INVALID */
 function idsOf(option: string, text: string): number {

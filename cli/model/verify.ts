@@ -104,10 +104,15 @@ function derivationChecks(loaded: LoadedModel, given: string | undefined): Check
   if (from === undefined) {
     const detail = `not made again from ${source.file}: give it with --from`;
     const derivation = { name: "derivation", ok: true, skipped: true, detail } as const;
-    return [derivation, tensorsCheck(loaded.manifest, interfaceOf(recipe), "recipe")];
+    return [derivation, tensorsCheck(loaded.manifest, interfaceOf(recipe, loaded.model.program), "recipe")];
   }
   const { model, text } = derive(recipe, readBytes(from), sha256Bytes);
-  const made = madeChecks(loaded, { model, io: interfaceOf(recipe) }, "derivation", "recipe.json derives");
+  const made = madeChecks(
+    loaded,
+    { model, io: interfaceOf(recipe, model.program) },
+    "derivation",
+    "recipe.json derives",
+  );
   return [...made, tokenizerCheck(loaded, text)];
 }
 

@@ -4,18 +4,22 @@ import { fromHex } from "../../base/bytes.ts";
 import { isBaseError } from "../../base/errors.ts";
 import { decodeAbi } from "../../inference/codecs/abi.ts";
 import { readInt16s } from "../../inference/codecs/int16s.ts";
-import { Detokenizer } from "../../inference/text/detokenizer.ts";
+import { Detokenizer, type StreamDecoder } from "../../inference/text/detokenizer.ts";
 import { answerIds } from "../../inference/text/ids.ts";
+import { pieceDecoder } from "../../inference/text/piece-decoder.ts";
+import { havePieces, readPieceFiles } from "../../inference/text/pieces-file.ts";
 import {
   readTokenizerFiles,
   TOKENIZER_FILES,
   type TokenizerFiles,
+  type TokenizerParts,
 } from "../../inference/text/tokenizer-file.ts";
 import type { Token } from "../api/types.ts";
 import type { Shelf, ShelvedModel } from "../shelf.ts";
 
 interface Vocabulary {
-  readonly detokenizer: Detokenizer;
+  /** one after the other, from the first on */
+  readonly decoder: () => StreamDecoder;
   /** by id, names of tokens that no text becomes */
   readonly control: ReadonlyMap<number, string>;
 }
@@ -29,10 +33,17 @@ async function readVocabulary(library: Shelf, { id }: ShelvedModel): Promise<Voc
   const files = Object.fromEntries(
     TOKENIZER_FILES.map((name, i) => [name, new TextEncoder().encode(texts[i])]),
   ) as TokenizerFiles;
+  if (havePieces(files)) {
+    const parts = readPieceFiles(files);
+    return { decoder: () => pieceDecoder(parts), control: controlOf(parts) };
+  }
   const parts = readTokenizerFiles(files);
-  const control = new Map(parts.control.map((token) => [token, parts.tokens[token] as string]));
-  return { detokenizer: new Detokenizer(parts), control };
+  const detokenizer = new Detokenizer(parts);
+  return { decoder: () => detokenizer.decoder(), control: controlOf(parts) };
 }
+
+const controlOf = ({ tokens, control }: Pick<TokenizerParts, "tokens" | "control">) =>
+  new Map(control.map((id) => [id, tokens[id] as string]));
 
 function vocabularyOf(library: Shelf, model: ShelvedModel): Promise<Vocabulary | undefined> {
   const known = read.get(model);
@@ -66,8 +77,9 @@ export async function tokensOf(
 }
 
 /** A character whose bytes are parted among ids stands at the last of them. */
-function named({ detokenizer, control }: Vocabulary, numbers: Int16Array): Token[] {
-  const decoder = detokenizer.decoder();
+function named(vocabulary: Vocabulary, numbers: Int16Array): Token[] {
+  const { control } = vocabulary;
+  const decoder = vocabulary.decoder();
   return [...numbers].flatMap((number, place): Token[] =>
     answerIds([number]).map((id) => {
       const text = decoder.next(id);

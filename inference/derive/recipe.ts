@@ -4,11 +4,15 @@ import { toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import type { Sha256 } from "../manifest/cid.ts";
 import { readJsonFile } from "../manifest/json-file.ts";
+import { deriveBert, type TextLength } from "./bert/derive.ts";
+import { bertShape } from "./bert/shape.ts";
+import type { DerivedModel } from "./derived.ts";
+import { wrong } from "./entries.ts";
 import { readGguf } from "./gguf.ts";
 import type { Lengths } from "./llama/context.ts";
-import { type DerivedModel, deriveLlama } from "./llama/derive.ts";
+import { deriveLlama } from "./llama/derive.ts";
 import { llamaShape } from "./llama/shape.ts";
-import { type DerivedText, derivedText } from "./tokenizer.ts";
+import { type DerivedText, derivedPieces, derivedText } from "./tokenizer.ts";
 
 /** Where the weights are, as models/smollm2/scales.json says it, or models/choice/scales.json of a file beside it. */
 export interface WeightsSource {
@@ -19,20 +23,41 @@ export interface WeightsSource {
   readonly sha256: string;
 }
 
-export interface Recipe {
-  readonly family: "llama";
-  readonly lengths: Lengths;
-  /** models/smollm2/scales.json: the source, and how large activations become */
-  readonly scales: { readonly source: WeightsSource };
+interface Scales {
+  readonly source: WeightsSource;
 }
+
+/** Of a language model or a classifier of texts. Scales are as models/smollm2/scales.json has them: the source, and how large
+ *  activations become. */
+export type Recipe =
+  | { readonly family: "llama"; readonly lengths: Lengths; readonly scales: Scales }
+  | { readonly family: "bert"; readonly lengths: TextLength; readonly scales: Scales };
+export type Family = Recipe["family"];
+
+/** Lengths of each family, in the order in which a recipe has them. */
+export const LENGTHS = { llama: ["prompt", "answer"], bert: ["text"] } as const satisfies Record<
+  Family,
+  readonly string[]
+>;
+export const FAMILIES = Object.keys(LENGTHS) as readonly Family[];
 
 export interface Derivation extends DerivedModel {
   readonly text: DerivedText;
 }
 
+/** Of the model that a file of weights holds. @throws GGUF_INVALID */
+export function familyOf(weights: Uint8Array): Family {
+  const architecture = readGguf(weights).metadata.get("general.architecture");
+  const family = FAMILIES.find((known) => known === architecture);
+  if (family !== undefined) return family;
+  throw wrong(`its architecture is ${architecture}, ${FAMILIES.join(" and ")} are derived`);
+}
+
 /** The same recipe gives the same bytes. */
-export function recipeBytes({ lengths: { prompt, answer }, scales }: Recipe): Uint8Array {
-  const ordered = { family: "llama", lengths: { prompt, answer }, scales };
+export function recipeBytes({ family, lengths, scales }: Recipe): Uint8Array {
+  const byName = new Map<string, number>(Object.entries(lengths));
+  const named = LENGTHS[family].map((name) => [name, byName.get(name)]);
+  const ordered = { family, lengths: Object.fromEntries(named), scales };
   return new TextEncoder().encode(`${JSON.stringify(ordered)}\n`);
 }
 
@@ -51,8 +76,8 @@ export const liesBeside = (source: WeightsSource): boolean => source.package ===
 
 /** @param value a JSON file's content @throws RECIPE_INVALID naming what is wrong in it; scales are checked when a model is
  *  derived */
-export function checkedScales(value: unknown, path: string): Recipe["scales"] {
-  const source = (value as Partial<Recipe["scales"]> | null)?.source as Partial<WeightsSource> | undefined;
+export function checkedScales(value: unknown, path: string): Scales {
+  const source = (value as Partial<Scales> | null)?.source as Partial<WeightsSource> | undefined;
   const isBeside = isObject(source) && "file" in source && !("package" in source) && !("version" in source);
   for (const [name, form] of Object.entries(SOURCE_FORMS)) {
     const text = source?.[name as keyof WeightsSource];
@@ -60,24 +85,28 @@ export function checkedScales(value: unknown, path: string): Recipe["scales"] {
     if (typeof text !== "string" || !form.test(text))
       throw invalid(path, `$.source.${name} is ${shown(text)}, must be like ${form.source}`);
   }
-  return value as Recipe["scales"];
+  return value as Scales;
 }
 
 /** @throws RECIPE_INVALID */
 export function readRecipe(content: Uint8Array): Recipe {
-  const value = readJsonFile(content, "recipe.json") as Partial<Recipe> | null;
-  if (value?.family !== "llama")
-    throw invalid("recipe.json", `$.family is ${shown(value?.family)}, must be llama`);
-  const { prompt, answer } = (value.lengths ?? {}) as Partial<Lengths>;
-  if (typeof prompt !== "number" || typeof answer !== "number")
-    throw invalid("recipe.json", "$.lengths must have the numbers prompt and answer");
-  return { family: "llama", lengths: { prompt, answer }, scales: checkedScales(value.scales, "recipe.json") };
+  const value = readJsonFile(content, "recipe.json") as Partial<Record<keyof Recipe, unknown>> | null;
+  const family = FAMILIES.find((known) => known === value?.family);
+  if (family === undefined)
+    throw invalid("recipe.json", `$.family is ${shown(value?.family)}, must be ${FAMILIES.join(" or ")}`);
+  const names: readonly string[] = LENGTHS[family];
+  const given = (value?.lengths ?? {}) as Readonly<Record<string, unknown>>;
+  if (!names.every((name) => typeof given[name] === "number"))
+    throw invalid("recipe.json", `$.lengths must have the numbers ${names.join(" and ")}`);
+  const lengths = Object.fromEntries(names.map((name) => [name, given[name]]));
+  return { family, lengths, scales: checkedScales(value?.scales, "recipe.json") } as unknown as Recipe;
 }
 
 /** Makes the program and the tokenizer. The same recipe and file give the same ones.
  *  @param weights the file that the recipe names
- *  @throws WEIGHTS_WRONG for another file; as `derivedText` and `deriveLlama` */
-export function derive({ lengths, scales }: Recipe, weights: Uint8Array, sha256: Sha256): Derivation {
+ *  @throws WEIGHTS_WRONG for another file; as `derivedText` and the derivation of the family */
+export function derive(recipe: Recipe, weights: Uint8Array, sha256: Sha256): Derivation {
+  const { scales } = recipe;
   const { source } = scales;
   const found = toHex(sha256(weights)).slice(2);
   if (found !== source.sha256) {
@@ -91,8 +120,12 @@ export function derive({ lengths, scales }: Recipe, weights: Uint8Array, sha256:
     });
   }
   const file = readGguf(weights);
+  if (recipe.family === "bert") {
+    const text = derivedPieces(file, bertShape(file).vocabulary);
+    return { ...deriveBert(file, scales, recipe.lengths), text };
+  }
   const text = derivedText(file, llamaShape(file).vocabulary);
-  return { ...deriveLlama(file, scales, lengths), text };
+  return { ...deriveLlama(file, scales, recipe.lengths), text };
 }
 
 /** For a sentence. */

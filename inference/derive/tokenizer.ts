@@ -1,4 +1,5 @@
 /** The tokenizer of a GGUF file as tokenizer.json and tokenizer_config.json, so that a derived model's folder has text without the file. */
+import { CONTINUES, checkPieces, type PieceParts, pieceFiles } from "../text/pieces-file.ts";
 import { SPLITTING_NAMES } from "../text/splitting.ts";
 import {
   checkParts,
@@ -50,6 +51,40 @@ export function derivedText({ metadata }: Gguf, vocabulary: number): DerivedText
   };
   checkParts(parts);
   return { files: tokenizerFiles(parts) };
+}
+
+const PIECES = "bert";
+/** In GGUF files a piece that begins a word has this in front, and one that does not has nothing. */
+const BEGINS = "\u2581";
+
+/** The same of a classifier's word pieces. Source: how llama.cpp writes BERT's tokens.
+ *  @param vocabulary ids that the model has
+ *  @throws TOKENIZER_INVALID for a tokenizer of that kind that is not whole, naming the token or the entry */
+export function derivedPieces({ metadata }: Gguf, vocabulary: number): DerivedText {
+  const entry = (name: string) => metadata.get(`tokenizer.ggml.${name}`);
+  const model = entry("model");
+  if (model !== PIECES)
+    return { without: `the file's tokenizer.ggml.model is ${shown(model)}, only ${PIECES} is read` };
+  const types = list(entry("token_type"), "number", "token_type") as number[];
+  const stored = list(entry("tokens"), "string", "tokens") as string[];
+  if (stored.length !== vocabulary || types.length !== vocabulary)
+    throw invalid(
+      `it has ${stored.length} tokens and the types of ${types.length}, the model has ${vocabulary} ids`,
+    );
+  const isControl = (id: number) => types[id] !== KINDS.normal;
+  const named = (token: string, id: number): string => {
+    if (isControl(id)) return token;
+    return token.startsWith(BEGINS) ? token.slice(BEGINS.length) : `${CONTINUES}${token}`;
+  };
+  const parts: PieceParts = {
+    tokens: stored.map(named),
+    first: Number(entry("cls_token_id") ?? entry("bos_token_id")),
+    last: Number(entry("seperator_token_id") ?? entry("separator_token_id")),
+    unknown: Number(entry("unknown_token_id")),
+    control: [...types.keys()].filter(isControl),
+  };
+  checkPieces(parts);
+  return { files: pieceFiles(parts) };
 }
 
 /** @throws TOKENIZER_INVALID */

@@ -3,6 +3,7 @@
 import { type Derivation, derive, type Recipe, recipeBytes } from "../derive/recipe.ts";
 import type { ModelInterface } from "../onnx/import.ts";
 import { proveProfile } from "../profile/prove.ts";
+import { lastDim, type Program, type Step } from "../program/form.ts";
 import type { Sha256 } from "./cid.ts";
 import type { ToolDescription } from "./tool.ts";
 import { type WrittenModel, writeModel } from "./write.ts";
@@ -28,7 +29,7 @@ export function deriveModel(source: DeriveSource, sha256: Sha256): DeriveResult 
   proveProfile(derived.model, derived.nodes);
   const made = {
     model: derived.model,
-    io: interfaceOf(recipe),
+    io: interfaceOf(recipe, derived.model.program),
     requantizations: [],
     products: "auto",
     arithmetic: "integers",
@@ -39,9 +40,17 @@ export function deriveModel(source: DeriveSource, sha256: Sha256): DeriveResult 
   return { derived, written };
 }
 
-/** Ids less 32,768. */
-export function interfaceOf({ lengths: { prompt, answer } }: Recipe): ModelInterface {
+/** Ids less 32,768; of a classifier scores. */
+export function interfaceOf(recipe: Recipe, { steps }: Pick<Program, "steps">): ModelInterface {
   const ids = (name: string, count: number) => ({ name, type: "int32", dims: [count], offset: 0 }) as const;
+  if (recipe.family === "bert") {
+    const scores = [lastDim((steps.at(-1) as Step).dims)];
+    return {
+      inputs: [ids("text", recipe.lengths.text)],
+      outputs: [{ name: "scores", type: "int32", dims: scores, offset: 0 }],
+    };
+  }
+  const { prompt, answer } = recipe.lengths;
   return {
     inputs: [ids("prompt", prompt)],
     outputs: [ids("answer", answer)],

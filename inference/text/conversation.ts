@@ -1,9 +1,26 @@
-/** Conversations in the place of a language model's numbers, as callers give them. */
+/** Texts and conversations in the place of a model's numbers, as callers give them. */
+import { fail } from "../onnx/fail.ts";
 
 export interface Asked {
   readonly name: "messages" | "text";
   /** as it came: `checkedMessages` reads it */
   readonly messages: unknown;
+}
+
+/** The text that arguments ask a classifier with: `text`, alone in them.
+ *  @returns undefined for arguments by name @throws TEXT_INVALID for another value than a text */
+export function textIn(
+  values: Readonly<Record<string, unknown>>,
+  parameters: Parameters<typeof conversationIn>[1],
+): string | undefined {
+  const asked = conversationIn(values, parameters);
+  if (asked?.name !== "text") return undefined;
+  if (typeof values.text === "string") return values.text;
+  throw fail(
+    "TEXT_INVALID",
+    `text is ${JSON.stringify(values.text)?.slice(0, 60) ?? "missing"}, must be a text.`,
+    'Send {"text": "…"}.',
+  );
 }
 
 /** What arguments ask a language model with: `messages`, or `text` for one turn of a user, alone in them. A parameter of the

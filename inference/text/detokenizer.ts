@@ -1,7 +1,7 @@
 /** Ids to text, by the tokens of a byte-level vocabulary. */
 import { concatBytes } from "../../base/bytes.ts";
-import { fail } from "../onnx/fail.ts";
 import { tokenBytes } from "./byte-level.ts";
+import { unknownId } from "./ids.ts";
 import type { TokenizerParts } from "./tokenizer-file.ts";
 
 /** Gives an answer's text while its ids are found. */
@@ -40,12 +40,7 @@ export class Detokenizer {
   #bytesOf(id: number): Uint8Array {
     const bytes = this.bytes[id];
     if (bytes !== undefined) return bytes;
-    throw fail(
-      "ID_UNKNOWN",
-      `The id ${id} is no token's: the model has the ids 0 to ${this.bytes.length - 1}.`,
-      "Take the ids that this model gave.",
-      { id, limit: this.bytes.length - 1 },
-    );
+    throw unknownId(id, this.bytes.length);
   }
 }
 

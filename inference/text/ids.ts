@@ -1,5 +1,7 @@
 /** Ids of a derived language model as the numbers of 16 bits that its calldata and return data hold. */
 
+import { fail } from "../onnx/fail.ts";
+
 /** Numbers of 16 bits hold an id less this. */
 export const ID_OFFSET = 32_768;
 /** In the place of an id: nothing. In front of a prompt that is shorter than others, and behind the end of an answer. */
@@ -16,3 +18,12 @@ export const answerIds = (numbers: ArrayLike<number>): number[] =>
   Array.from(numbers)
     .filter((number) => number !== NO_ID)
     .map((number) => number + ID_OFFSET);
+
+/** @param count of the model's ids */
+export const unknownId = (id: number, count: number) =>
+  fail(
+    "ID_UNKNOWN",
+    `The id ${id} is no token's: the model has the ids 0 to ${count - 1}.`,
+    "Take the ids that this model gave.",
+    { id, limit: count - 1 },
+  );

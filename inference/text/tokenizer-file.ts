@@ -75,10 +75,14 @@ const BPE_SETTINGS = {
   ignore_merges: false,
 } as const;
 
-interface FileForm {
+export interface FileForm {
   readonly added_tokens?: unknown;
   readonly pre_tokenizer?: unknown;
-  readonly model?: { readonly vocab?: Readonly<Record<string, number>>; readonly merges?: unknown };
+  readonly model?: {
+    readonly type?: unknown;
+    readonly vocab?: Readonly<Record<string, number>>;
+    readonly merges?: unknown;
+  };
 }
 
 interface ConfigForm {
@@ -121,7 +125,7 @@ export function readTokenizerFiles(files: TokenizerFiles): TokenizerParts {
 }
 
 /** @returns by id @throws TOKENIZER_INVALID */
-function tokensOf({ model }: FileForm): string[] {
+export function tokensOf({ model }: FileForm): string[] {
   const vocabulary = Object.entries(model?.vocab ?? {});
   if (vocabulary.length > MOST.tokens) throw tooMany("tokens", vocabulary.length, MOST.tokens);
   const tokens = new Array<string>(vocabulary.length);
@@ -135,12 +139,9 @@ function tokensOf({ model }: FileForm): string[] {
   return tokens;
 }
 
-/** @throws TOKENIZER_INVALID naming the token, the merge or the limit */
-export function checkParts({ tokens, merges, control, end, begin, template }: TokenizerParts): void {
+/** @returns ids by token @throws TOKENIZER_INVALID naming the token or the limit */
+export function checkTokens(tokens: readonly string[]): ReadonlyMap<string, number> {
   if (tokens.length > MOST.tokens) throw tooMany("tokens", tokens.length, MOST.tokens);
-  if (merges.length > MOST.merges) throw tooMany("merges", merges.length, MOST.merges);
-  if ((template?.length ?? 0) > MOST.template)
-    throw tooMany("characters of a chat template", template?.length ?? 0, MOST.template);
   const ids = new Map<string, number>();
   for (const [id, token] of tokens.entries()) {
     if (token.length === 0 || token.length > MOST.token)
@@ -148,6 +149,15 @@ export function checkParts({ tokens, merges, control, end, begin, template }: To
     if (ids.has(token)) throw invalid(`tokens ${ids.get(token)} and ${id} are both ${shown(token)}`);
     ids.set(token, id);
   }
+  return ids;
+}
+
+/** @throws TOKENIZER_INVALID naming the token, the merge or the limit */
+export function checkParts({ tokens, merges, control, end, begin, template }: TokenizerParts): void {
+  if (merges.length > MOST.merges) throw tooMany("merges", merges.length, MOST.merges);
+  if ((template?.length ?? 0) > MOST.template)
+    throw tooMany("characters of a chat template", template?.length ?? 0, MOST.template);
+  const ids = checkTokens(tokens);
   const isControl = new Set(control);
   for (const id of [...control, end, ...(begin === undefined ? [] : [begin])])
     if (tokens[id] === undefined) throw invalid(`it names the token ${id}, and has ${tokens.length}`);
@@ -178,7 +188,7 @@ export function checkParts({ tokens, merges, control, end, begin, template }: To
 }
 
 /** @throws TOKENIZER_INVALID */
-function listOf(value: unknown, name: string): readonly unknown[] {
+export function listOf(value: unknown, name: string): readonly unknown[] {
   if (Array.isArray(value)) return value;
   throw invalid(`its ${name} are no list`);
 }

@@ -4,6 +4,7 @@ import { fromHex, toHex } from "../../base/bytes.ts";
 import { decodeUtf8 } from "../../base/json.ts";
 import { decodeInput, encodeInput } from "../../inference/codecs/input.ts";
 import { meaningOf, type Reading } from "../../inference/meaning/read.ts";
+import { textIn } from "../../inference/text/conversation.ts";
 import { decodeReturn, encodeCall, type ModelFunction } from "../../protocol/rules/abi.ts";
 import { hasProgram, type ServedModel } from "../models.ts";
 import { answerOf, messagesOf } from "./conversations.ts";
@@ -16,9 +17,16 @@ const functionOf = (model: ServedModel): ModelFunction => ({
   selector: toHex(model.selector),
 });
 
-/** @param values by parameter name; of a model with text a conversation, as `messagesOf` reads it
- *  @throws BaseError INPUTS_INVALID; as `messagesOf` and `ModelText.prompt` */
+/** @param values by parameter name; of a model with text a conversation, as `messagesOf` reads it, or a classifier's text
+ *  @throws BaseError INPUTS_INVALID; as `messagesOf`, `ModelText.prompt`, `textIn` and `PieceText.int16s` */
 export function calldataOf(model: ServedModel, values: Readonly<Record<string, unknown>>): Uint8Array {
+  if (hasProgram(model) && model.pieces !== undefined) {
+    const text = textIn(values, model.function.inputs);
+    if (text !== undefined) {
+      const input = { codec: "int16s", int16s: model.pieces.int16s(text) } as const;
+      return encodeInput(model.prepared.program, model.selector, input);
+    }
+  }
   const asked = messagesOf(model, values);
   if (asked === undefined) return fromHex(encodeCall(functionOf(model), values));
   const { int16s } = asked.text.prompt(asked.messages);

@@ -1,9 +1,10 @@
 /** Derived programs of random small language models, run on prompts of ids. */
 import type { CodecInput } from "../../inference/codecs/input.ts";
 import { decodeOutput } from "../../inference/codecs/output.ts";
+import type { DerivedModel } from "../../inference/derive/derived.ts";
 import { readGguf } from "../../inference/derive/gguf.ts";
 import type { Lengths } from "../../inference/derive/llama/context.ts";
-import { type DerivedModel, deriveLlama } from "../../inference/derive/llama/derive.ts";
+import { deriveLlama } from "../../inference/derive/llama/derive.ts";
 import { findOutput } from "../../inference/executor/find-output.ts";
 import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts";
 import { variantCode } from "../../inference/program/codes.ts";

@@ -1,21 +1,13 @@
 /** Causal attention with shared heads of keys and values. */
 import type { Operand } from "../../program/form.ts";
-import { type Context, type Wide, weightsOf } from "./context.ts";
-import { bytes, channelsOf, clamped, MOST, moved, product, sizeOf, wide } from "./emit.ts";
+import { exponentials, MOST_BYTE, mixedValues, type Scores, type Values } from "../attention.ts";
+import { added } from "../residual.ts";
+import { bytes, MOST, moved, product, sizeOf, type Wide } from "../steps.ts";
+import { type Context, weightsOf } from "./context.ts";
 import { type Places, turned } from "./places.ts";
-import { added, normalized } from "./residual.ts";
+import { normalized } from "./residual.ts";
 import type { LayerScales } from "./scales.ts";
 import { layerTensor } from "./shape.ts";
-
-const MOST_BYTE = 127;
-/** Integers that an exponential is tabulated for, and how far below the row's largest score the last one is: from there
- *  on nothing is left. */
-const LAST_STEP = 255;
-const REACH = 6.25;
-/** Of an exponential. */
-const MOST_SHARE = 255;
-/** Fraction bits of what is mixed, in steps of a value's bytes. */
-const MIXED_BITS = 8;
 
 export function attention(
   ctx: Context,
@@ -27,17 +19,13 @@ export function attention(
   const { builder } = ctx;
   const x = normalized(ctx, state, layerTensor(layer, "attn_norm"), scales.attention);
   const shares = sharesOf(ctx, places, scoresOf(ctx, layer, scales, places, x));
-  const mixed = mixedValues(ctx, layer, scales, x, shares);
+  const values = valuesOf(ctx, layer, scales, x);
+  const mixed = mixedValues(builder, shares, values, ctx.places, scales.mixed / MOST);
   const out = weightsOf(ctx, layerTensor(layer, "attn_output"));
-  return added(ctx, state, product(builder, mixed, out, [ctx.places]));
+  return added(builder, state, product(builder, mixed, out, [ctx.places]));
 }
 
-interface Scores {
-  /** s32 [shared heads, heads a shared head · places, places] */
-  readonly scores: Operand;
-  readonly unit: number;
-}
-
+/** [shared heads, heads a shared head · places, places] */
 function scoresOf(ctx: Context, layer: number, scales: LayerScales, places: Places, x: Wide): Scores {
   const { builder, shape } = ctx;
   const { heads, sharedHeads, headWidth } = shape;
@@ -79,32 +67,17 @@ function scoresOf(ctx: Context, layer: number, scales: LayerScales, places: Plac
   return { scores, unit: (steps[0] * steps[1]) / Math.sqrt(headWidth) };
 }
 
-/** `round(255 · exp(score − the row's largest))` as u8; 0 where a place may not read another. */
+/** 0 where a place may not read another: causality is proven of this SELECT. */
 function sharesOf({ builder }: Context, { allowed }: Places, { scores, unit }: Scores): Operand {
-  const { dims } = builder.shape(scores);
   const kept = builder.select(allowed, scores, builder.s32(-sizeOf(builder, scores)));
-  const most = builder.reduce("max", kept, [...dims.slice(0, -1), 1]);
-  const below = builder.arith("sub", "s32", most, kept);
-  const channels = channelsOf([(unit * LAST_STEP) / REACH], sizeOf(builder, below));
-  const form = { zeroPoint: 0, lower: 0, upper: LAST_STEP };
-  const steps = builder.requant(
-    below,
-    "integer",
-    "u8",
-    channels.map((channel) => ({ ...channel, ...form })),
-  );
-  const table = Uint8Array.from({ length: LAST_STEP + 1 }, (_, step) =>
-    step === LAST_STEP ? 0 : Math.round(MOST_SHARE * Math.exp((-step * REACH) / LAST_STEP)),
-  );
+  const shares = exponentials(builder, { scores: kept, unit });
   const nothing = builder.plain("u8", [1], Uint8Array.of(0));
-  return builder.select(allowed, builder.table(steps, "u8", table), nothing);
+  return builder.select(allowed, shares, nothing);
 }
 
-/** Values of the places that a place reads, by their shares: [places, width]. */
-function mixedValues(ctx: Context, layer: number, scales: LayerScales, x: Wide, shares: Operand): Wide {
+function valuesOf(ctx: Context, layer: number, scales: LayerScales, x: Wide): Values {
   const { builder, shape, places } = ctx;
-  const { heads, sharedHeads, headWidth, width } = shape;
-  const share = heads / sharedHeads;
+  const { sharedHeads, headWidth } = shape;
   const { sums, units } = product(builder, x, weightsOf(ctx, layerTensor(layer, "attn_v")), [places]);
   const steps = scales.v.map((most) => most / MOST_BYTE);
   const values = bytes(
@@ -122,38 +95,5 @@ function mixedValues(ctx: Context, layer: number, scales: LayerScales, x: Wide, 
       [headWidth, [[1, 1]]],
     ],
   );
-  const rows = [sharedHeads, share * places] as const;
-  const weighted = builder.dotActivations(shares, columns, rows, headWidth);
-  const total = clamped(builder, builder.reduce("sum", shares, [...rows, 1]), 1, 2 ** 31 - 1);
-  const mixed = builder.ratio(weighted, total, 2 ** MIXED_BITS);
-  const byPlace = moved(
-    builder,
-    mixed,
-    [places, heads, headWidth],
-    [
-      [heads, [[1, 1]]],
-      [places, [[0, 1]]],
-      [headWidth, [[2, 1]]],
-    ],
-  );
-  const flat = moved(
-    builder,
-    byPlace,
-    [places, width],
-    [
-      [
-        places * width,
-        [
-          [0, width],
-          [1, 1],
-        ],
-      ],
-    ],
-  );
-  const unit = scales.mixed / MOST;
-  const factors = Array.from({ length: width }, (_, i) => {
-    const channel = Math.floor(i / headWidth / share) * headWidth + (i % headWidth);
-    return (steps[channel] as number) / 2 ** MIXED_BITS / unit;
-  });
-  return wide(builder, flat, factors, unit);
+  return { columns, steps };
 }

@@ -1,8 +1,9 @@
 /** What each part of a language model is derived from. */
 import type { ProgramBuilder } from "../../onnx/builder.ts";
+import { tensorOf } from "../entries.ts";
 import type { Gguf } from "../gguf.ts";
 import { type QuantizedRows, quantizedRows } from "../quantized-rows.ts";
-import { type LlamaShape, tensorOf } from "./shape.ts";
+import type { LlamaShape } from "./shape.ts";
 
 /** How many ids a prompt and an answer have. */
 export interface Lengths {
@@ -16,15 +17,6 @@ export interface Context {
   readonly shape: LlamaShape;
   /** rows of activations: the ids of the prompt, and those of the answer but the last */
   readonly places: number;
-}
-
-/** An operand of a product: planes of numbers of 16 bits. */
-export interface Wide {
-  readonly planes: number;
-  /** what 1 of a number stands for */
-  readonly unit: number;
-  /** whether the number in each column has the other sign */
-  readonly signs?: readonly (1 | -1)[];
 }
 
 export const weightsOf = ({ file }: Context, name: string): QuantizedRows =>

@@ -4,46 +4,25 @@ import { Budget } from "../../onnx/budget.ts";
 import { ProgramBuilder } from "../../onnx/builder.ts";
 import { fail } from "../../onnx/fail.ts";
 import { pruned } from "../../onnx/outputs.ts";
-import { Refusal } from "../../onnx/refusal.ts";
-import type { Model } from "../../program/form.ts";
 import { assertValid } from "../../program/validate.ts";
+import { type DerivedModel, MOST_PLACES, MOST_WORK, orRefused } from "../derived.ts";
+import { embedded } from "../embedding.ts";
 import type { Gguf } from "../gguf.ts";
+import { moved } from "../steps.ts";
 import { attention } from "./attention.ts";
-import type { Context, Lengths } from "./context.ts";
-import { moved } from "./emit.ts";
+import { type Context, type Lengths, weightsOf } from "./context.ts";
 import { gated } from "./gated.ts";
 import { placesOf } from "./places.ts";
 import { normalized } from "./residual.ts";
 import { readScales } from "./scales.ts";
-import { llamaShape, REDUCED } from "./shape.ts";
-import { chosen, embedded, idsOf } from "./text.ts";
-
-export interface DerivedModel {
-  readonly model: Model;
-  /** the part of the model that each step belongs to */
-  readonly nodes: readonly string[];
-}
-
-/** Units of work: attention over the most places of a model of a billion weights. */
-const MOST_WORK = 2 ** 34;
-/** A row of scores is reduced at once. */
-const MOST_PLACES = REDUCED;
+import { llamaShape } from "./shape.ts";
+import { chosen, idsOf } from "./text.ts";
 
 /** @param scales as `readScales` takes them
  *  @throws GGUF_INVALID, SCALES_INVALID, LENGTHS_INVALID; DERIVATION_REFUSED for weights and scales that do not go together;
  *  PROGRAM_INVALID for answers that no output holds */
-export function deriveLlama(file: Gguf, scales: unknown, lengths: Lengths): DerivedModel {
-  try {
-    return emitted(file, scales, lengths);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    throw fail(
-      "DERIVATION_REFUSED",
-      `The weights and scales give no program: ${error.message}.`,
-      error.nextStep,
-    );
-  }
-}
+export const deriveLlama = (file: Gguf, scales: unknown, lengths: Lengths): DerivedModel =>
+  orRefused(() => emitted(file, scales, lengths));
 
 function emitted(file: Gguf, scales: unknown, lengths: Lengths): DerivedModel {
   const shape = llamaShape(file);
@@ -55,7 +34,7 @@ function emitted(file: Gguf, scales: unknown, lengths: Lengths): DerivedModel {
   builder.node = "ids";
   const ids = idsOf(ctx, lengths);
   builder.node = "embedding";
-  let state = embedded(ctx, ids);
+  let state = embedded(builder, weightsOf(ctx, "token_embd.weight"), ids.all);
   builder.node = "places";
   const positions = placesOf(ctx, ids.isText);
   for (const [layer, layerScales] of layers.entries()) {

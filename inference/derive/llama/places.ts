@@ -1,8 +1,8 @@
 /** What places do: they say which others a place may read, and turn queries and keys. */
 import type { Operand } from "../../program/form.ts";
 import { chosenRows, joinedRows, type QuantizedRows } from "../quantized-rows.ts";
-import type { Context, Wide } from "./context.ts";
-import { largest, product, scaled, sizeOf } from "./emit.ts";
+import { largest, product, scaled, sizeOf, type Wide } from "../steps.ts";
+import type { Context } from "./context.ts";
 
 export interface Places {
   /** bool [heads a shared head · places, places]: whether a place may read another */

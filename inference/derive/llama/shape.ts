@@ -1,7 +1,8 @@
 /** Sizes of a model of the Llama family, and its tensors by their names in a GGUF file. */
-import { fail } from "../../onnx/fail.ts";
 import { MAX_DOT_LENGTH } from "../../program/check.ts";
-import { type Gguf, type GgufTensor, oneLine } from "../gguf.ts";
+import { REDUCED } from "../embedding.ts";
+import { countEntry, numberEntry, requireArchitecture, requireTensors, tensorOf, wrong } from "../entries.ts";
+import type { Gguf } from "../gguf.ts";
 
 export interface LlamaShape {
   readonly layers: number;
@@ -22,8 +23,6 @@ export interface LlamaShape {
   readonly head: string;
 }
 
-/** Elements of s32 of a row that REDUCE takes. */
-export const REDUCED = 256;
 /** An id less 32,768 is a number of 16 bits, and the largest such number is no id. */
 const MOST_VOCABULARY = 2 ** 16 - REDUCED;
 const EMBEDDING = "token_embd.weight";
@@ -46,18 +45,8 @@ export const layerTensor = (layer: number, name: LayerTensor): string => `blk.${
 /** @throws GGUF_INVALID naming the entry, or the tensor that is absent, of other dims, or of no use */
 export function llamaShape(file: Gguf): LlamaShape {
   const { metadata, tensors } = file;
-  const architecture = metadata.get("general.architecture");
-  if (architecture !== "llama") throw wrong(`its architecture is ${architecture}, llama is derived`);
-  const number = (key: string, most = 2 ** 20): number => {
-    const value = metadata.get(key);
-    if (typeof value === "number" && value > 0 && value <= most) return value;
-    throw wrong(`its entry ${key} is ${value}, must be above 0 and at most ${most}`);
-  };
-  const count = (key: string, most = 2 ** 20): number => {
-    const value = number(key, most);
-    if (Number.isInteger(value)) return value;
-    throw wrong(`its entry ${key} is ${value}, must be a whole number`);
-  };
+  requireArchitecture(file, "llama");
+  const count = (key: string, most?: number) => countEntry(file, key, most);
   const width = count("llama.embedding_length", MAX_DOT_LENGTH);
   const heads = count("llama.attention.head_count");
   const [vocabulary = 0] = tensorOf(file, EMBEDDING).dims;
@@ -72,8 +61,8 @@ export function llamaShape(file: Gguf): LlamaShape {
     sharedHeads: count("llama.attention.head_count_kv"),
     headWidth: width / heads,
     vocabulary,
-    epsilon: number("llama.attention.layer_norm_rms_epsilon"),
-    base: number("llama.rope.freq_base", 2 ** 40),
+    epsilon: numberEntry(file, "llama.attention.layer_norm_rms_epsilon"),
+    base: numberEntry(file, "llama.rope.freq_base", 2 ** 40),
     end,
     head: tensors.has(OUTPUT) ? OUTPUT : EMBEDDING,
   };
@@ -92,7 +81,6 @@ function checkSizes({ heads, sharedHeads, headWidth, vocabulary }: LlamaShape, t
     throw wrong(`its vocabulary of ${vocabulary} is no multiple of ${REDUCED} of at most ${MOST_VOCABULARY}`);
 }
 
-/** Every tensor has the dims that the sizes say, and there is none that would be left out. */
 function checkTensors(file: Gguf, shape: LlamaShape): void {
   const { layers, width, hidden, sharedHeads, headWidth, vocabulary, head } = shape;
   const shared = sharedHeads * headWidth;
@@ -114,24 +102,5 @@ function checkTensors(file: Gguf, shape: LlamaShape): void {
   ]);
   for (let layer = 0; layer < layers; layer++)
     for (const name of LAYER_TENSORS) wanted.set(layerTensor(layer, name), ofLayer[name]);
-  for (const [name, dims] of wanted) {
-    const found = tensorOf(file, name).dims;
-    if (found.join() !== dims.join()) throw wrong(`tensor ${name} is [${found}], must be [${dims}]`);
-  }
-  const unused = [...file.tensors.keys()].find((name) => !wanted.has(name));
-  if (unused !== undefined) throw wrong(`nothing is made of its tensor ${unused}`);
+  requireTensors(file, wanted);
 }
-
-/** @throws GGUF_INVALID */
-export function tensorOf({ tensors }: Gguf, name: string): GgufTensor {
-  const tensor = tensors.get(name);
-  if (tensor === undefined) throw wrong(`it has no tensor ${name}`);
-  return tensor;
-}
-
-const wrong = (what: string) =>
-  fail(
-    "GGUF_INVALID",
-    `No model can be derived from the GGUF file: ${oneLine(what)}.`,
-    "Take the file that the scales were measured on.",
-  );

@@ -1,0 +1,104 @@
+/** What attention does with scores: shares of the places, and the values mixed by them. */
+import type { ProgramBuilder } from "../onnx/builder.ts";
+import type { Operand } from "../program/form.ts";
+import { channelsOf, moved, sizeOf, type Wide, wide } from "./steps.ts";
+
+/** Of queries, keys and values. */
+export const MOST_BYTE = 127;
+/** Integers that an exponential is tabulated for, and how far below the row's largest score the last one is: from there
+ *  on nothing is left. */
+const LAST_STEP = 255;
+const REACH = 6.25;
+/** Of an exponential. */
+const MOST_SHARE = 255;
+/** Fraction bits of what is mixed, in steps of a value's bytes. */
+const MIXED_BITS = 8;
+
+export interface Scores {
+  /** s32, a row for each query */
+  readonly scores: Operand;
+  readonly unit: number;
+}
+
+/** What a score of a place that may not be read becomes: so far below the others that nothing is left of it. */
+export const farBelow = (builder: ProgramBuilder, { scores, unit }: Scores): number =>
+  -sizeOf(builder, scores) * 2 - Math.ceil(REACH / unit);
+
+/** `round(255 · exp(score − the row's largest))` as u8. */
+export function exponentials(builder: ProgramBuilder, { scores, unit }: Scores): Operand {
+  const { dims } = builder.shape(scores);
+  const most = builder.reduce("max", scores, [...dims.slice(0, -1), 1]);
+  const below = builder.arith("sub", "s32", most, scores);
+  const channels = channelsOf([(unit * LAST_STEP) / REACH], sizeOf(builder, below));
+  const form = { zeroPoint: 0, lower: 0, upper: LAST_STEP };
+  const steps = builder.requant(
+    below,
+    "integer",
+    "u8",
+    channels.map((channel) => ({ ...channel, ...form })),
+  );
+  const table = Uint8Array.from({ length: LAST_STEP + 1 }, (_, step) =>
+    step === LAST_STEP ? 0 : Math.round(MOST_SHARE * Math.exp((-step * REACH) / LAST_STEP)),
+  );
+  return builder.table(steps, "u8", table);
+}
+
+/** Bytes of values, [heads of values, channels of a head, places], and what 1 of each channel's stands for. */
+export interface Values {
+  readonly columns: Operand;
+  readonly steps: readonly number[];
+}
+
+/** Values of the places that a place reads, by their shares: [queries, width].
+ *  @param shares u8 [heads of values, heads that share one · queries, places], of each row one 255 @param unit of the result */
+export function mixedValues(
+  builder: ProgramBuilder,
+  shares: Operand,
+  { columns, steps }: Values,
+  queries: number,
+  unit: number,
+): Wide {
+  const [sharedHeads, headWidth] = builder.shape(columns).dims as [number, number];
+  const rows = builder.shape(shares).dims.slice(0, 2) as [number, number];
+  const share = rows[1] / queries;
+  const heads = sharedHeads * share;
+  const width = heads * headWidth;
+  const weighted = builder.dotActivations(shares, columns, rows, headWidth);
+  // A row's largest score has the largest share: what is known of the sum bounds what is mixed.
+  const total = builder.arith(
+    "max",
+    "s32",
+    builder.reduce("sum", shares, [...rows, 1]),
+    builder.s32(MOST_SHARE),
+  );
+  const mixed = builder.ratio(weighted, total, 2 ** MIXED_BITS);
+  const byPlace = moved(
+    builder,
+    mixed,
+    [queries, heads, headWidth],
+    [
+      [heads, [[1, 1]]],
+      [queries, [[0, 1]]],
+      [headWidth, [[2, 1]]],
+    ],
+  );
+  const flat = moved(
+    builder,
+    byPlace,
+    [queries, width],
+    [
+      [
+        queries * width,
+        [
+          [0, width],
+          [1, 1],
+        ],
+      ],
+    ],
+  );
+  const factors = Array.from({ length: width }, (_, i) => {
+    const channel = Math.floor(i / headWidth / share) * headWidth + (i % headWidth);
+    return (steps[channel] as number) / 2 ** MIXED_BITS / unit;
+  });
+  return wide(builder, flat, factors, unit);
+}

@@ -1,0 +1,68 @@
+/** What a derived classifier reads, as text: word pieces between its first and its last token. */
+import { Tokenizer as Encoder } from "@huggingface/tokenizers";
+import { fail } from "../onnx/fail.ts";
+import { utf8Text } from "./detokenizer.ts";
+import { ID_OFFSET, NO_ID } from "./ids.ts";
+import { encoderParts, type PieceParts, readPieceFiles } from "./pieces-file.ts";
+import { type TokenizerFiles, vocabularyJson } from "./tokenizer-file.ts";
+
+/** Characters that may become one id: a longer text is not counted. */
+const LONGEST_PIECE = 2 ** 10;
+
+export class PieceText {
+  readonly parts: PieceParts;
+  /** most ids of a text, its first and its last token among them */
+  readonly length: number;
+  readonly #encoder: Encoder;
+
+  /** @throws TOKENIZER_INVALID, FILE_NOT_JSON */
+  constructor(files: TokenizerFiles, length: number) {
+    this.parts = readPieceFiles(files);
+    this.length = length;
+    const { model, ...rest } = encoderParts(this.parts);
+    // Without control tokens: what a text says is text, whatever it looks like.
+    const vocab = JSON.parse(vocabularyJson(this.parts.tokens)) as Record<string, number>;
+    const parts = {
+      ...rest,
+      model: { ...model, vocab },
+      added_tokens: [],
+      post_processor: null,
+      decoder: null,
+    };
+    this.#encoder = new Encoder(parts, {});
+  }
+
+  /** Ids of a text with its first and its last token. A piece that is written like a control token is unknown. */
+  ids(text: string): number[] {
+    const { first, last, unknown, control } = this.parts;
+    const found = this.#encoder.encode(utf8Text(new TextEncoder().encode(text)), {
+      add_special_tokens: false,
+    });
+    const pieces = found.ids.map((id: number) => (control.includes(id) ? unknown : id));
+    return [first, ...pieces, last];
+  }
+
+  /** What the codec int16s packs: as many numbers as the model takes, nothing behind the text.
+   *  @throws TEXT_TOO_LONG naming the ids and the limit */
+  int16s(text: string): number[] {
+    const least = Math.ceil(text.length / LONGEST_PIECE);
+    if (least > this.length) throw tooLong(`at least ${least}`, this.length);
+    const ids = this.ids(text);
+    if (ids.length > this.length) throw tooLong(String(ids.length), this.length);
+    return pieceNumbers(ids, this.length);
+  }
+}
+
+/** What calldata hold of a text. @param size of the model's text, at least as many as there are ids */
+export const pieceNumbers = (ids: readonly number[], size: number): number[] => [
+  ...ids.map((id) => id - ID_OFFSET),
+  ...new Array<number>(size - ids.length).fill(NO_ID),
+];
+
+const tooLong = (ids: string, limit: number) =>
+  fail(
+    "TEXT_TOO_LONG",
+    `The text has ${ids} ids with its first and its last token, the model takes ${limit}.`,
+    "Shorten it.",
+    { ids, limit },
+  );
