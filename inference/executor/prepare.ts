@@ -43,7 +43,7 @@ export interface PreparedModel {
   /** Decodes calldata, see `decodeInput`. */
   decode(calldata: Uint8Array): CodecInput;
   /** How a program that reads the claimed output is computed row by row; undefined: it does not, or is not proven to be
-   *  causal. Made at the first call. */
+   *  causal, or has an output of one row. Made at the first call. */
   rowPlan(): RowPlan | undefined;
   /** Computes what a further row of the output, when it is known, gives, in the tensors of the last run.
    *  @param claimed return data whose rows below `stage` are right */

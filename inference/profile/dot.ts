@@ -127,19 +127,37 @@ function activationRange(ctx: StepRanges): Range {
     const [low, high] = interval(hull(left.range), 0, hull(right.range), 0);
     return ctx.within(uniform(k * low, k * high), what, WIDEN);
   }
-  for (let element = 0; element < result.low.length; element++) {
-    const row = Math.floor(element / n);
-    const [a, b] = [row * k, (Math.floor(row / step.k) * n + (element % n)) * k];
-    let [least, most] = [0, 0];
-    for (let i = 0; i < k; i++) {
-      const [low, high] = interval(left.range, a + i, right.range, b + i);
-      least += low;
-      most += high;
-    }
-    result.low[element] = least;
-    result.high[element] = most;
+  for (let row = 0; row < result.low.length / n; row++) {
+    // Rows of one matrix are often alike.
+    if (row % step.k > 0 && isAsBefore(left.range, row * k, k)) {
+      result.low.copyWithin(row * n, (row - 1) * n, row * n);
+      result.high.copyWithin(row * n, (row - 1) * n, row * n);
+    } else sumProducts(left.range, right.range, { row, other: Math.floor(row / step.k) * n, n, k }, result);
   }
   return ctx.within({ ...result, tiny: 1 }, what, WIDEN);
+}
+
+/** Of a row of a and each of the n rows of b from `other` on, k products each. */
+function sumProducts(
+  a: Range,
+  b: Range,
+  { row, other, n, k }: Readonly<Record<"row" | "other" | "n" | "k", number>>,
+  result: { readonly low: Float64Array; readonly high: Float64Array },
+): void {
+  for (let column = 0; column < n; column++) {
+    let [least, most] = [0, 0];
+    for (let i = row * k, j = (other + column) * k; i < (row + 1) * k; i++, j++) {
+      const al = a.low[i] as number;
+      const ah = a.high[i] as number;
+      const bl = b.low[j] as number;
+      const bh = b.high[j] as number;
+      const [w, x, y, z] = [al * bl, al * bh, ah * bl, ah * bh];
+      least += Math.min(w, x, y, z);
+      most += Math.max(w, x, y, z);
+    }
+    result.low[row * n + column] = least;
+    result.high[row * n + column] = most;
+  }
 }
 
 /** Of the product of an element of a and one of b. */

@@ -70,13 +70,13 @@ export class RowPlan {
 }
 
 /** @param operandsOf what kernels are built from @returns undefined for a program that is not proven to be causal, does not
- *  read what is claimed, or has too many runs of places */
+ *  read what is claimed, has an output of one row, which the first run finds, or has too many runs of places */
 export function planRows(
   model: Model,
   operandsOf: (step: Step) => readonly (PreparedOperand | undefined)[],
 ): RowPlan | undefined {
   const { program } = model;
-  if (!readsClaimed(program)) return undefined;
+  if (!readsClaimed(program) || lastStep(program).dims[0] === 1) return undefined;
   const { ranges, problems } = analyse(model);
   if (problems.length > 0) return undefined;
   const bounds = programBounds(model, ranges);

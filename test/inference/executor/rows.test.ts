@@ -78,7 +78,7 @@ describe("rowKernel", () => {
 
 const shapeOf = (rng: Rng): SequenceShape => ({
   prompt: rng.int(1, 5),
-  tokens: rng.int(1, 8),
+  tokens: rng.int(2, 8),
   heads: rng.int(1, 3),
   width: rng.int(1, 4),
   layers: rng.int(0, 2),
@@ -137,11 +137,15 @@ describe("findByRows", () => {
     expect(sequences).toBe(SEQUENCES);
   });
 
-  it("behavior: no plan for a mask that leaks, or without claimed steps", () => {
+  it("behavior: no plan for a mask that leaks, an output of one row, or without claimed steps", () => {
     const rng = createRng(1);
     const shape = { prompt: 3, tokens: 4, heads: 2, width: 2, layers: 1 };
     expect(prepare(sequenceProgram(rng, shape), selector).rowPlan()).toBeDefined();
     expect(prepare(sequenceProgram(rng, shape, 4), selector).rowPlan()).toBeUndefined();
+    const one = prepare(sequenceProgram(rng, { ...shape, tokens: 1 }), selector);
+    expect(one.rowPlan()).toBeUndefined();
+    const calldata = calldataOf(one.model, rng);
+    expect(execute(one, calldata)).toEqual(findByPasses(one, one.decode(calldata)));
     const { model } = seededProgram(1, {});
     expect(prepare(model, selector).rowPlan()).toBeUndefined();
   });
@@ -165,7 +169,7 @@ describe("execute", () => {
 
   it.each(faults)("behavior: a plan with a fault costs passes, never a wrong output: %s", (_, fault) => {
     let found = 0;
-    for (const tokens of [1, 2, 5, 9]) {
+    for (const tokens of [2, 3, 5, 9]) {
       const model = running(tokens);
       const calldata = calldataOf(model, createRng(tokens));
       const prepared = prepare(model, selector);
