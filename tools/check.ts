@@ -14,8 +14,9 @@ const hasContracts = existsSync(join(projectRoot, "verifier-contracts"));
 
 type Check = readonly [name: string, command: string, args: readonly string[]];
 
-/** What only reads sources, the longest first. */
+/** What only reads sources, the longest first; and what later parts wait for. */
 const OF_SOURCES: readonly Check[] = [
+  ["database driver", node, [...tsx, "tools/make-sqlite.ts"]],
   ["types", node, [join(modules, "typescript7/bin/tsc")]],
   ["types of the pages", node, [join(modules, "typescript7/bin/tsc"), "-p", "explorer/app"]],
   ["imports", node, [...tsx, "tools/check-deps.ts"]],

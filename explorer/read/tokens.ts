@@ -63,7 +63,8 @@ export async function tokensOf(
   side: "inputs" | "outputs",
 ): Promise<Token[] | undefined> {
   const model = library.get(modelId);
-  if (model === undefined) return undefined;
+  // A classifier gives scores.
+  if (model?.manifest.assay.codec[side === "inputs" ? "input" : "output"] !== "int16s") return undefined;
   try {
     const vocabulary = await vocabularyOf(library, model);
     if (vocabulary === undefined) return undefined;

@@ -120,6 +120,7 @@ const model = z.object({
     .object({ prompt: count, answer: count })
     .optional()
     .meta({ description: "the model takes messages; most ids of a prompt and of an answer" }),
+  pieces: count.optional().meta({ description: "the model takes a text; most ids of its word pieces" }),
 });
 const models = z.object({ models: z.array(model) });
 const files = z.object({

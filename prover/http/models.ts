@@ -55,7 +55,7 @@ function describe(model: ServedModel): Record<string, unknown> {
     steps: hasProgram(model) ? model.prepared.program.steps.length : 0,
     depth: model.depth,
     ...(hasProgram(model) && model.text !== undefined ? { text: model.text.lengths } : {}),
-    ...(hasProgram(model) && model.pieces !== undefined ? { text: { text: model.pieces.length } } : {}),
+    ...(hasProgram(model) && model.pieces !== undefined ? { pieces: model.pieces.length } : {}),
   };
 }
 

@@ -7,6 +7,7 @@ import { FALL_REASONS } from "../../protocol/rules/types.ts";
 import { type Case, fileCase, isAbout, of } from "../support/cases.ts";
 import { MaliciousChallenger } from "../support/malicious-challenger.ts";
 import { eventWithBlock, takeBack } from "../support/reorg.ts";
+import { sampled } from "../support/scale.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 /** No deadline is at stake: the test lets the time pass. */
@@ -120,7 +121,10 @@ class Round {
 }
 
 describe("re-orgs under all daemons", () => {
-  const depths = Array.from({ length: DEEPEST }, (_, i) => i + 1);
+  const depths = sampled(
+    Array.from({ length: DEEPEST }, (_, i) => i + 1),
+    3,
+  );
   it.each(depths)("behavior: of %i blocks, at every stage of two claims", async (depth) => {
     const round = new Round(depth);
     const cases = new Map<string, Case>();

@@ -20,6 +20,7 @@ import {
   signal,
   standbyOf,
 } from "../support/fleet.ts";
+import { longTest } from "../support/long-test.ts";
 import { PASSWORD, type Postgres, startPostgres } from "../support/postgres.ts";
 import { scaled } from "../support/scale.ts";
 import { keyOf, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
@@ -125,25 +126,29 @@ describe("challengers of one key", () => {
     await stop();
   });
 
-  test("behavior: SIGSTOP of the signer: the standby files the ticket, and the old signer does no harm when it goes on", async () => {
-    const { index, signer, standby, stop } = await startPair();
-    signal(signer, "SIGSTOP");
-    try {
-      const since = Date.now();
-      const made = await wrongClaim();
-      await expectTakeover(standby, since);
-      await ticketOn(made);
-      signal(signer, "SIGCONT");
-      await signer.logged(STANDS_BY);
-      const other = await wrongClaim();
-      await Promise.all([collected(made), collected(other)]);
-      expect([tickets(made), tickets(other)]).toEqual([1, 1]);
-      await expectSentOnce(system, index);
-    } finally {
-      signal(signer, "SIGCONT");
-    }
-    await stop();
-  });
+  // Those of provers play it on every change.
+  longTest(
+    "behavior: SIGSTOP of the signer: the standby files the ticket, and the old signer does no harm when it goes on",
+    async () => {
+      const { index, signer, standby, stop } = await startPair();
+      signal(signer, "SIGSTOP");
+      try {
+        const since = Date.now();
+        const made = await wrongClaim();
+        await expectTakeover(standby, since);
+        await ticketOn(made);
+        signal(signer, "SIGCONT");
+        await signer.logged(STANDS_BY);
+        const other = await wrongClaim();
+        await Promise.all([collected(made), collected(other)]);
+        expect([tickets(made), tickets(other)]).toEqual([1, 1]);
+        await expectSentOnce(system, index);
+      } finally {
+        signal(signer, "SIGCONT");
+      }
+      await stop();
+    },
+  );
 
   test.runIf(IS_DEEP)(
     "behavior: the signer is cut off from PostgreSQL in the middle of a dispute: both go on with it, one files tickets",

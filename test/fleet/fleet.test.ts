@@ -48,9 +48,9 @@ const JOURNALLED = [ROLES.prover, ...CHALLENGERS];
 /** What honest provers answer, how much of it is disputed, and what is wrong. */
 const PLAY = scaled(
   {
-    ...{ plain: 16, signed: 12, leaves: 48, disputed: 2, opened: 1 },
-    wrong: { plain: 8, signed: 1, leaves: 6, batches: 2, batchSize: 20 },
-    ...{ leastMs: 40_000, workers: 2 },
+    ...{ plain: 10, signed: 8, leaves: 32, disputed: 2, opened: 1 },
+    wrong: { plain: 4, signed: 1, leaves: 6, batches: 2, batchSize: 20 },
+    ...{ leastMs: 30_000, workers: 2 },
   },
   {
     ...{ plain: 600, signed: 1_400, leaves: 8_000, disputed: 20, opened: 10 },

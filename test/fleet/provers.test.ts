@@ -78,22 +78,26 @@ async function demandAnswer(made: Claimed, traceRoot: `0x${string}`): Promise<vo
 const metricOf = (daemon: Daemon) => metricsOf(daemon, "prover is up");
 
 describe("provers of one key", () => {
-  test("behavior: kill -9 of the signer in the middle of a dispute: the standby takes over and answers", async () => {
-    const { index, signer, standby, made } = await startPair();
-    await challenge(made);
-    const since = Date.now();
-    await kill(signer);
-    await expectTakeover(standby, since);
-    const { traceRoot } = await answered(made);
-    await demandAnswer(made, traceRoot);
-    await expectSentOnce(system, index);
-    await standby.stop();
-    // Nobody signs with a copy alone.
-    const alone = system.daemon(standby.name, index, ["prover", "--port", "0"]);
-    await alone.ended;
-    // Its last lines reach the file after its end.
-    await expect.poll(() => readFileSync(alone.log, "utf8"), SOON).toContain("no database is named");
-  });
+  // Those of challengers play it on every change.
+  longTest(
+    "behavior: kill -9 of the signer in the middle of a dispute: the standby takes over and answers",
+    async () => {
+      const { index, signer, standby, made } = await startPair();
+      await challenge(made);
+      const since = Date.now();
+      await kill(signer);
+      await expectTakeover(standby, since);
+      const { traceRoot } = await answered(made);
+      await demandAnswer(made, traceRoot);
+      await expectSentOnce(system, index);
+      await standby.stop();
+      // Nobody signs with a copy alone.
+      const alone = system.daemon(standby.name, index, ["prover", "--port", "0"]);
+      await alone.ended;
+      // Its last lines reach the file after its end.
+      await expect.poll(() => readFileSync(alone.log, "utf8"), SOON).toContain("no database is named");
+    },
+  );
 
   test("behavior: SIGSTOP of the signer: the standby takes over, and the old signer does no harm when it goes on", async () => {
     const { index, signer, standby, made } = await startPair();

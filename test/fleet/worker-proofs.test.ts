@@ -18,6 +18,7 @@ import type { ProofMaker } from "../../protocol/service/workers/worker.ts";
 import { SnarkjsProver } from "../../prover/proof/groth16/snark/prover.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { metricsOf } from "../support/fleet.ts";
+import { longTest } from "../support/long-test.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 import { startWorker, workerHere } from "../support/workers.ts";
@@ -141,12 +142,15 @@ describe("proofs by workers", () => {
     expect(await orders("wrong")).toBe(3);
   });
 
-  test("behavior: one that is silent is waited for as long as was set, then this machine proves", async () => {
-    await prover.stop();
-    await startProver("2");
-    proving("silent", () => new Promise(() => {}));
-    await alive(1);
-    await settles();
-    expect(await orders("late")).toBe(1);
-  });
+  longTest(
+    "behavior: one that is silent is waited for as long as was set, then this machine proves",
+    async () => {
+      await prover.stop();
+      await startProver("2");
+      proving("silent", () => new Promise(() => {}));
+      await alive(1);
+      await settles();
+      expect(await orders("late")).toBe(1);
+    },
+  );
 });

@@ -11,6 +11,7 @@ import { projectRoot } from "../../tools/foundry.ts";
 import { type Case, fileCase, of } from "../support/cases.ts";
 import type { Args } from "../support/event-log.ts";
 import { kill, metricsOf } from "../support/fleet.ts";
+import { longTest } from "../support/long-test.ts";
 import { MaliciousChallenger } from "../support/malicious-challenger.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
 import { ROLES, type System, startSystem } from "../support/system.ts";
@@ -129,11 +130,14 @@ describe("a prover that cannot trace its runs", () => {
     expect(logOf(prover)).toContain("two workers' is committed");
   });
 
-  test("behavior: kill -9 of one worker between the trace and its reveals: the other reveals", async () => {
-    const { workers, malicious, claimed } = await tracedByWorkers();
-    await kill(workers[0]);
-    await expectRevealed(malicious, claimed);
-  });
+  longTest(
+    "behavior: kill -9 of one worker between the trace and its reveals: the other reveals",
+    async () => {
+      const { workers, malicious, claimed } = await tracedByWorkers();
+      await kill(workers[0]);
+      await expectRevealed(malicious, claimed);
+    },
+  );
 
   test("behavior: kill -9 of the prover between the trace and its reveals: they are of the trace on the chain", async () => {
     const { malicious, claimed } = await tracedByWorkers();
