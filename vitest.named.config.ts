@@ -56,6 +56,10 @@ const DEEP = [
 /** In `npm run test:deep` alone: `npm test` plays games of machine and contract that are shorter. */
 export const DEEP_ALONE = ["test/protocol/rules/machine-contract.test.ts"];
 
+/** Planted faults for which a crate is compiled anew: in `npm run test:nightly`. */
+const NIGHTLY = ["test/rust/rust-faults.test.ts"];
+const isShallow = process.env.TEST_DEPTH === undefined;
+
 const SETUP = ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"];
 // A hang ends the run; a slow machine does not.
 const limits = { testTimeout: 1_800_000, hookTimeout: 1_800_000 };
@@ -68,6 +72,7 @@ export default defineConfig({
         test: {
           name,
           include: [`test/${name}/**/*.test.ts`],
+          exclude: isShallow ? NIGHTLY : [],
           globalSetup: [...SETUP, ...(name === "python" ? ["test/support/python-setup.ts"] : [])],
           fileParallelism: PARALLEL.includes(name),
           isolate: !SHARING.includes(name),

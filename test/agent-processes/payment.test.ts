@@ -9,6 +9,7 @@ import { readHeader } from "../../protocol/rules/receipt/header.ts";
 import { parseRecord, verifyRecord } from "../../protocol/rules/receipt/record.ts";
 import { LANE, type RequestId } from "../../protocol/rules/types.ts";
 import { fetchMetrics } from "../support/exposition.ts";
+import { longTest } from "../support/long-test.ts";
 import { promisesBy } from "../support/promises/signed-answers.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 import { type PaymentSystem, startPayments } from "../support/x402.ts";
@@ -288,7 +289,7 @@ describe("a prover that is paid on finality", () => {
     expect([back.status, await earned()]).toEqual([200, before + PRICE]);
   });
 
-  it("error: a payer who drains his account gets nothing more, until the order is paid", async () => {
+  longTest("error: a payer who drains his account gets nothing more, until the order is paid", async () => {
     const poor = systemAccount(ROLES.cheat + 5);
     await payments.give(poor.address, PRICE);
     const drained = await payments.as(poor);

@@ -10,6 +10,8 @@ import { newRequest } from "../../protocol/chain/new-request.ts";
 import { requestIdOf } from "../../protocol/rules/ids.ts";
 import { LANE, type Request, type RequestId } from "../../protocol/rules/types.ts";
 import { runInProcess } from "../support/assay.ts";
+import { longTest } from "../support/long-test.ts";
+import { sampled } from "../support/scale.ts";
 import { keyOf, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 const ANSWER_SECONDS = 120;
@@ -100,16 +102,19 @@ describe("a callback that", () => {
   });
   afterAll(() => prover?.stop());
 
-  test.each(["burns", "revertsLarge"] as const)("error: %s costs a line, not a transaction", async (kind) => {
-    const { requestId } = await finalWith(await deploy(CODE[kind]));
-    await vi.waitUntil(() => linesOf(prover, `deliver:${requestId}`).length > 0, SOON);
-    await blocks(15n);
-    const lines = linesOf(prover, `deliver:${requestId}`);
-    expect(lines).toHaveLength(1);
-    expect(lines.join().length).toBeLessThan(1_000);
-    expect(lines.join()).toMatch(kind === "burns" ? /whole gas/ : /reverts/);
-    expect(system.events.all("Delivered", (event) => event.requestId === requestId)).toEqual([]);
-  });
+  test.each(sampled(["burns", "revertsLarge"] as const, 2))(
+    "error: %s costs a line, not a transaction",
+    async (kind) => {
+      const { requestId } = await finalWith(await deploy(CODE[kind]));
+      await vi.waitUntil(() => linesOf(prover, `deliver:${requestId}`).length > 0, SOON);
+      await blocks(15n);
+      const lines = linesOf(prover, `deliver:${requestId}`);
+      expect(lines).toHaveLength(1);
+      expect(lines.join().length).toBeLessThan(1_000);
+      expect(lines.join()).toMatch(kind === "burns" ? /whole gas/ : /reverts/);
+      expect(system.events.all("Delivered", (event) => event.requestId === requestId)).toEqual([]);
+    },
+  );
 
   test("error: pretends to be content costs one transaction, and is given up", async () => {
     const { requestId } = await finalWith(await deploy(CODE.pretends));
@@ -156,34 +161,40 @@ describe("assay prover --delivery-tries 1", () => {
     expect(success).toBe(true);
   });
 
-  test("behavior: `assay deliver` by the control socket has the running prover try what it gave up", async () => {
-    const callback = await deploy(CODE.asStored);
-    const { requestId } = await finalWith(callback);
-    await vi.waitUntil(() => givenUp(requestId).length > 0, SOON);
-    const env = {
-      ASSAY_RPC_URL: system.rpcUrl,
-      ASSAY_DEPLOYMENT: `${system.folder}/deployment.json`,
-      ASSAY_DATA: `${system.folder}/hasty`,
-      ASSAY_KEY: keyOf(ROLES.prover),
-    };
-    const set = { address: callback, index: 0, value: `0x${"01".padStart(64, "0")}` } as const;
-    await system.control.setStorageAt(set);
-    await blocks(12n);
-    // Its code is the same: the prover does not know.
-    expect(system.events.all("Delivered", (event) => event.requestId === requestId)).toEqual([]);
-    expect(await runInProcess(["deliver", requestId], env)).toEqual({
-      code: 0,
-      stdout: "The running prover tries it again; its log says what comes of it.\n",
-      stderr: "",
-    });
-    const { success, by } = await system.events.until("Delivered", (event) => event.requestId === requestId);
-    expect([success, by]).toEqual([true, systemAccount(ROLES.prover).address]);
-    const other = `0x${"00".repeat(32)}`;
-    expect(await runInProcess(["deliver", other], env)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(`The running prover has no failed delivery of request "${other}".`),
-    });
-  });
+  longTest(
+    "behavior: `assay deliver` by the control socket has the running prover try what it gave up",
+    async () => {
+      const callback = await deploy(CODE.asStored);
+      const { requestId } = await finalWith(callback);
+      await vi.waitUntil(() => givenUp(requestId).length > 0, SOON);
+      const env = {
+        ASSAY_RPC_URL: system.rpcUrl,
+        ASSAY_DEPLOYMENT: `${system.folder}/deployment.json`,
+        ASSAY_DATA: `${system.folder}/hasty`,
+        ASSAY_KEY: keyOf(ROLES.prover),
+      };
+      const set = { address: callback, index: 0, value: `0x${"01".padStart(64, "0")}` } as const;
+      await system.control.setStorageAt(set);
+      await blocks(12n);
+      // Its code is the same: the prover does not know.
+      expect(system.events.all("Delivered", (event) => event.requestId === requestId)).toEqual([]);
+      expect(await runInProcess(["deliver", requestId], env)).toEqual({
+        code: 0,
+        stdout: "The running prover tries it again; its log says what comes of it.\n",
+        stderr: "",
+      });
+      const { success, by } = await system.events.until(
+        "Delivered",
+        (event) => event.requestId === requestId,
+      );
+      expect([success, by]).toEqual([true, systemAccount(ROLES.prover).address]);
+      const other = `0x${"00".repeat(32)}`;
+      expect(await runInProcess(["deliver", other], env)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(`The running prover has no failed delivery of request "${other}".`),
+      });
+    },
+  );
 
   test("behavior: `assay deliver` says why it cannot, and delivers what the prover gave up", async () => {
     const callback = await deploy(CODE.burns);

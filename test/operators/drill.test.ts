@@ -4,6 +4,7 @@ import { EXIT } from "../../cli/output.ts";
 import { selfTestCalldata } from "../../inference/self-test.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { runAssay } from "../support/assay.ts";
+import { longTest } from "../support/long-test.ts";
 import { keyOf, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 const own = systemAccount(ROLES.cheat).address;
@@ -72,7 +73,7 @@ describe("assay challenger drill, on a chain that is not local", () => {
     await system.events.until("Fell", ({ claimId }) => claimId === report.claimId);
   });
 
-  it("args: --request claims on an open request, --fault says what is wrong", async () => {
+  longTest("args: --request claims on an open request, --fault says what is wrong", async () => {
     const model = system.model("sentiment");
     const calldata = selfTestCalldata(model.model.program, model.selector, 4);
     const { requestId } = await system.ask({ model, calldata });
@@ -96,23 +97,26 @@ describe("assay challenger drill, while nobody is awake", () => {
   });
   afterAll(() => system.stop());
 
-  it("behavior: the wrong output never becomes final, and the exit code says that it was missed", async () => {
-    const before = await wealth(system);
-    const { code, stdout } = await drill(system, ["sentiment"]);
-    expect(code).toBe(EXIT.finding);
-    const report = JSON.parse(stdout);
-    expect(report).toMatchObject({
-      status: "fallen",
-      convicted: false,
-      challengers: [],
-      fall: { reason: "TRACE_TIMEOUT" },
-    });
-    expect(report.detection).toBeUndefined();
-    await system.events.until("Fell", ({ claimId }) => claimId === report.claimId);
-    expect(system.events.all("Finalized")).toEqual([]);
-    // Its own ticket takes the half of the bond that is not burned.
-    const { claim } = await system.events.until("Claimed");
-    expect(BigInt(report.cost.bondWei)).toBe(claim.bond - claim.bond / 2n);
-    expect(before - (await wealth(system))).toBe(BigInt(report.cost.totalWei));
-  });
+  longTest(
+    "behavior: the wrong output never becomes final, and the exit code says that it was missed",
+    async () => {
+      const before = await wealth(system);
+      const { code, stdout } = await drill(system, ["sentiment"]);
+      expect(code).toBe(EXIT.finding);
+      const report = JSON.parse(stdout);
+      expect(report).toMatchObject({
+        status: "fallen",
+        convicted: false,
+        challengers: [],
+        fall: { reason: "TRACE_TIMEOUT" },
+      });
+      expect(report.detection).toBeUndefined();
+      await system.events.until("Fell", ({ claimId }) => claimId === report.claimId);
+      expect(system.events.all("Finalized")).toEqual([]);
+      // Its own ticket takes the half of the bond that is not burned.
+      const { claim } = await system.events.until("Claimed");
+      expect(BigInt(report.cost.bondWei)).toBe(claim.bond - claim.bond / 2n);
+      expect(before - (await wealth(system))).toBe(BigInt(report.cost.totalWei));
+    },
+  );
 });

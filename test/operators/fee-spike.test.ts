@@ -4,6 +4,7 @@ import { parseGwei } from "viem";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { fileCase } from "../support/cases.ts";
 import { fetchMetrics } from "../support/exposition.ts";
+import { longTest } from "../support/long-test.ts";
 import { ROLES, type System, startSystem } from "../support/system.ts";
 
 const SOON = { timeout: 120_000, interval: 200 };
@@ -46,7 +47,7 @@ describe("a prover while gas is dear", () => {
     await vi.waitFor(async () => expect(await skippedOf(url)).toBe(0), SOON);
   });
 
-  test("args: --max-bond: bonds what a spike asks for where that is allowed", async () => {
+  longTest("args: --max-bond: bonds what a spike asks for where that is allowed", async () => {
     const prover = system.daemon("rich", ROLES.cheat, ["prover", "--port", "0", "--max-bond", "100 ether"]);
     await prover.logged("prover is up");
     // For some twenty blocks it is above what the limit is without the flag.

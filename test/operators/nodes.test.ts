@@ -6,6 +6,7 @@ import { formatAmount } from "../../base/amounts.ts";
 import { runAssay } from "../support/assay.ts";
 import { fileCase, of } from "../support/cases.ts";
 import { fetchMetrics } from "../support/exposition.ts";
+import { longTest } from "../support/long-test.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { keyOf, ROLES, type System, startSystem } from "../support/system.ts";
 
@@ -94,32 +95,35 @@ describe("a challenger over three nodes", () => {
     await challenger.stop();
   });
 
-  test("behavior: beyond --max-exposure within an hour it files none until a person resets it, also when started anew", async () => {
-    const first = await (await fileCase(system, ROLES.cheat)).claimed();
-    // One ticket, and not two.
-    const limit = (first.claim.ticketBond * 3n) / 2n;
-    const args = ["challenger", "defend", "--max-exposure", `${limit}`];
-    const start = () => system.daemon("careful", ROLES.challenger, args);
-    const careful = start();
-    await careful.logged("challenger is up");
-    await system.events.until("Challenged", of(first));
-    const second = await (await fileCase(system, ROLES.cheat)).claimed();
-    await careful.logged(STOPPED);
-    await system.events.until("Fell", of(first));
-    await careful.stop();
-    const again = start();
-    await again.logged("challenger is up");
-    const third = await (await fileCase(system, ROLES.cheat)).claimed();
-    await again.logged("claim is wrong");
-    expect(system.events.all("Challenged", of(third))).toEqual([]);
-    const { code, stdout } = await assay("careful", ["challenger", "reset-breaker", "--json"]);
-    expect([code, JSON.parse(stdout).reason]).toEqual([
-      0,
-      expect.stringContaining(`--max-exposure (${formatAmount(limit)})`),
-    ]);
-    await Promise.any([second, third].map((claim) => system.events.until("Challenged", of(claim))));
-    const refused = await assay("elsewhere", ["challenger", "reset-breaker"]);
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("has not tripped")]);
-    await again.stop();
-  });
+  longTest(
+    "behavior: beyond --max-exposure within an hour it files none until a person resets it, also when started anew",
+    async () => {
+      const first = await (await fileCase(system, ROLES.cheat)).claimed();
+      // One ticket, and not two.
+      const limit = (first.claim.ticketBond * 3n) / 2n;
+      const args = ["challenger", "defend", "--max-exposure", `${limit}`];
+      const start = () => system.daemon("careful", ROLES.challenger, args);
+      const careful = start();
+      await careful.logged("challenger is up");
+      await system.events.until("Challenged", of(first));
+      const second = await (await fileCase(system, ROLES.cheat)).claimed();
+      await careful.logged(STOPPED);
+      await system.events.until("Fell", of(first));
+      await careful.stop();
+      const again = start();
+      await again.logged("challenger is up");
+      const third = await (await fileCase(system, ROLES.cheat)).claimed();
+      await again.logged("claim is wrong");
+      expect(system.events.all("Challenged", of(third))).toEqual([]);
+      const { code, stdout } = await assay("careful", ["challenger", "reset-breaker", "--json"]);
+      expect([code, JSON.parse(stdout).reason]).toEqual([
+        0,
+        expect.stringContaining(`--max-exposure (${formatAmount(limit)})`),
+      ]);
+      await Promise.any([second, third].map((claim) => system.events.until("Challenged", of(claim))));
+      const refused = await assay("elsewhere", ["challenger", "reset-breaker"]);
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("has not tripped")]);
+      await again.stop();
+    },
+  );
 });

@@ -9,6 +9,7 @@ import { Actions } from "../../protocol/chain/actions.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { fileCase, of } from "../support/cases.ts";
 import { fetchMetrics } from "../support/exposition.ts";
+import { longTest } from "../support/long-test.ts";
 import { keyOf, ROLES, type System, startSystem } from "../support/system.ts";
 
 const ANSWER_SECONDS = 120;
@@ -118,37 +119,40 @@ describe("a prover without the model of a claim that it made", () => {
     }
   });
 
-  test("behavior: goes on with --force, and logs each claim once with bond, deadline and what to do", async () => {
-    const { claimId, claim, windowEnd } = await leftClaim();
-    const prover = startWithout(["--force"]);
-    await vi.waitUntil(
-      () => linesOf(prover, "no folder here holds").some((line) => line.includes(claimId)),
-      SOON,
-    );
-    const warning = linesOf(prover, "no folder here holds").find((line) => line.includes(claimId)) ?? "";
-    expect(JSON.parse(warning)).toMatchObject({
-      level: "error",
-      claim: claimId,
-      model: claim.modelId,
-      bondWei: claim.bond.toString(),
-      windowEnd,
-      nextStep: expect.stringContaining("before somebody challenges"),
-    });
-    // When it is challenged: what is owed and until when, once.
-    await rival.sender.send(actions().challenge(claim));
-    const challenged = await vi.waitUntil(() => linesOf(prover, `commitTrace:${claimId}`)[0], SOON);
-    const { traceDeadline } = await new StateReader(system.chain).claimWord(claimId);
-    expect(JSON.parse(challenged)).toMatchObject({
-      level: "warn",
-      reason: expect.stringContaining(`until ${traceDeadline}`),
-    });
-    const head = await system.client.getBlockNumber();
-    await vi.waitUntil(async () => (await system.client.getBlockNumber()) > head + 5n, SOON);
-    expect(linesOf(prover, `commitTrace:${claimId}`)).toHaveLength(1);
-    await prover.stop();
-    // With its folder it answers as if nothing had been.
-    const whole = startProver();
-    await system.events.until("TraceCommitted", (event) => event.claimId === claimId);
-    await whole.stop();
-  });
+  longTest(
+    "behavior: goes on with --force, and logs each claim once with bond, deadline and what to do",
+    async () => {
+      const { claimId, claim, windowEnd } = await leftClaim();
+      const prover = startWithout(["--force"]);
+      await vi.waitUntil(
+        () => linesOf(prover, "no folder here holds").some((line) => line.includes(claimId)),
+        SOON,
+      );
+      const warning = linesOf(prover, "no folder here holds").find((line) => line.includes(claimId)) ?? "";
+      expect(JSON.parse(warning)).toMatchObject({
+        level: "error",
+        claim: claimId,
+        model: claim.modelId,
+        bondWei: claim.bond.toString(),
+        windowEnd,
+        nextStep: expect.stringContaining("before somebody challenges"),
+      });
+      // When it is challenged: what is owed and until when, once.
+      await rival.sender.send(actions().challenge(claim));
+      const challenged = await vi.waitUntil(() => linesOf(prover, `commitTrace:${claimId}`)[0], SOON);
+      const { traceDeadline } = await new StateReader(system.chain).claimWord(claimId);
+      expect(JSON.parse(challenged)).toMatchObject({
+        level: "warn",
+        reason: expect.stringContaining(`until ${traceDeadline}`),
+      });
+      const head = await system.client.getBlockNumber();
+      await vi.waitUntil(async () => (await system.client.getBlockNumber()) > head + 5n, SOON);
+      expect(linesOf(prover, `commitTrace:${claimId}`)).toHaveLength(1);
+      await prover.stop();
+      // With its folder it answers as if nothing had been.
+      const whole = startProver();
+      await system.events.until("TraceCommitted", (event) => event.claimId === claimId);
+      await whole.stop();
+    },
+  );
 });

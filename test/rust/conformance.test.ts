@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { areasNamed, runConformance } from "../../conformance/run.ts";
 import { buildProgram } from "../support/rust.ts";
+import { scaled } from "../support/scale.ts";
 
 /** Compared elements, at least. */
-const ELEMENTS = 1_000_000;
+const ELEMENTS = scaled(250_000, 1_000_000);
 const FIRST = 2_000_000 + 1_000_000 * Number(process.env.FUZZ_SEED ?? 0);
 
 let binary: string;

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { promiseHistory } from "../../../protocol/chain/promises/events.ts";
 import type { Presented } from "../../../protocol/rules/promises/presented.ts";
 import { accountAt } from "../../support/anvil.ts";
+import { longTest } from "../../support/long-test.ts";
 import { endings, movesSuite } from "../../support/promises/moves-suite.ts";
 import { ETHER } from "../../support/promises/promise-challenger.ts";
 import { WRONG } from "../../support/promises/wrong-promises.ts";
@@ -125,7 +126,7 @@ describe("signed claims", () => {
     expect([await game.status(own), await game.status(wrong)]).toEqual(["CLOSED", "OPEN"]);
   });
 
-  test("behavior: nor does one that never releases its batch", async () => {
+  longTest("behavior: nor does one that never releases its batch", async () => {
     const bond = await bondOfOne();
     const game = await begin((bond * 5n) / 2n);
     const wrong = await game.sign(2, { output: WRONG });
@@ -137,16 +138,19 @@ describe("signed claims", () => {
     expect([await game.status(wrong), (await game.reader.batch(id))?.idle]).toEqual(["OPEN", 0]);
   });
 
-  test("behavior: nor does one whose wrong one was opened with a small stake, and names a large one", async () => {
-    const bond = await bondOfOne();
-    const game = await begin((bond * 3n) / 2n);
-    const shield = await game.sign(1, { output: WRONG, minBond: 1_000n * bond });
-    await game.submit(shield);
-    await game.system.sender.send(game.actions.deposit(PROVER.address, 9n * bond, "more"));
-    const wrong = await game.sign(2, { output: WRONG });
-    await game.submit(wrong);
-    expect([await game.status(shield), await game.status(wrong)]).toEqual(["OPEN", "OPEN"]);
-  });
+  longTest(
+    "behavior: nor does one whose wrong one was opened with a small stake, and names a large one",
+    async () => {
+      const bond = await bondOfOne();
+      const game = await begin((bond * 3n) / 2n);
+      const shield = await game.sign(1, { output: WRONG, minBond: 1_000n * bond });
+      await game.submit(shield);
+      await game.system.sender.send(game.actions.deposit(PROVER.address, 9n * bond, "more"));
+      const wrong = await game.sign(2, { output: WRONG });
+      await game.submit(wrong);
+      expect([await game.status(shield), await game.status(wrong)]).toEqual(["OPEN", "OPEN"]);
+    },
+  );
 
   test.each([["the limit of exposure", { maxExposure: 1n }, "--max-exposure"]])(
     "behavior: %s keeps it from being opened, and it says so",
