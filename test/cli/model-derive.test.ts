@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { BaseError } from "../../base/errors.ts";
 import { addModelCommands } from "../../cli/model/commands.ts";
 import type { Manifest } from "../../inference/manifest/assay.ts";
+import { writeClassifier } from "../support/classifying-model.ts";
 import { type Derivation, measuredOn, writeDerivation } from "../support/derivation.ts";
 import { answerOf, derivedLlama, NOTHING } from "../support/derived-llama.ts";
 import { createRng } from "../support/rng.ts";
@@ -65,6 +66,26 @@ describe("assay model derive", () => {
     await assay("derive", source.folder, "--from", source.weights, ...FLAGS, "--out", again);
     for (const name of ["manifest.json", "program.bin", "recipe.json", "weights.bin"])
       expect(readFileSync(join(again, name)).equals(readFileSync(join(out, name))), name).toBe(true);
+  });
+
+  it("default: a classifier, whose weights lie in its folder", async () => {
+    const from = writeClassifier(join(root, "classifier-source"));
+    const folder = join(root, "classifier");
+    const printed = await assay("derive", from, "--text", "12", "--out", folder);
+    expect(printed).toContain("text of up to 12 ids");
+    const { assay: section } = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")) as Manifest;
+    expect(section).toMatchObject({
+      codec: { input: "int16s", output: "words", inputSize: 12 },
+      outputs: [{ name: "scores", type: "int32", dims: [2] }],
+    });
+    expect(section.claimed).toBeUndefined();
+    expect(await assay("verify", folder)).toContain("skip derivation: not made again from small.gguf");
+    const verified = await assay("verify", folder, "--from", join(from, "small.gguf"));
+    expect(verified).not.toMatch(/^(FAIL|skip)/m);
+    const error = await errorOf("derive", from, "--prompt", "4", "--out", join(root, "none"));
+    expect(error).toMatchObject({ code: "ARGUMENT_INVALID" });
+    expect(error.shortMessage).toContain("--prompt");
+    expect((await errorOf("chat", folder, "a")).code).toBe("MODEL_WITHOUT_TEXT");
   });
 
   it("behavior: text comes along, is no part of the model, and verify makes it again", async () => {
