@@ -42,12 +42,6 @@ export class PieceText {
     return [first, ...pieces, last];
   }
 
-  /** The ids of as much of a text as the model takes: what an evaluation reads of one that is too long. */
-  beginning(text: string): number[] {
-    const ids = this.ids(text);
-    return ids.length <= this.length ? ids : [...ids.slice(0, this.length - 1), this.parts.last];
-  }
-
   /** What the codec int16s packs: as many numbers as the model takes, nothing behind the text.
    *  @throws TEXT_TOO_LONG naming the ids and the limit */
   int16s(text: string): number[] {

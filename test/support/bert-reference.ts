@@ -95,7 +95,7 @@ function normalShare(x: number): number {
   return 0.5 + (sum * step) / 3;
 }
 
-/** Scales in the form of models/sentiment-transformer/scales.json, measured on texts of ids. */
+/** Scales in the form that docs/DERIVE.md describes, measured on texts of ids. */
 export function measuredBertScales(model: SmallBert, texts: readonly (readonly number[])[]) {
   const most = new Map<string, number[]>();
   for (const ids of texts)

@@ -1,5 +1,4 @@
 import type { PreparedModel } from "../../../inference/executor/prepare.ts";
-import type { PieceText } from "../../../inference/text/piece-text.ts";
 
 export interface DataContext {
   /** eval.json. */
@@ -13,8 +12,6 @@ export interface EvaluationContext extends DataContext {
   /** Folder of the model. */
   readonly directory: string;
   readonly prepared: PreparedModel;
-  /** of a classifier by word pieces */
-  readonly pieces?: PieceText;
 }
 
 export interface Evaluation {
