@@ -56,8 +56,17 @@ const DEEP = [
 /** In `npm run test:deep` alone: `npm test` plays games of machine and contract that are shorter. */
 export const DEEP_ALONE = ["test/protocol/rules/machine-contract.test.ts"];
 
-/** Planted faults for which a crate is compiled anew: in `npm run test:nightly`. */
-const NIGHTLY = ["test/rust/rust-faults.test.ts"];
+/** What takes minutes of two cores, and whose subject others touch on every change: in `npm run test:nightly`, long ones in
+ *  `npm run test:deep` too. */
+const NIGHTLY = [
+  "test/chaos/adversarial-soak.test.ts",
+  "test/conformance/faults.test.ts",
+  "test/explorer-pages/looks.test.ts",
+  "test/ezkl/bench.test.ts",
+  "test/protocol/chain/execution/planted-programs.test.ts",
+  "test/prover/ceremony-chain.test.ts",
+  "test/rust/rust-faults.test.ts",
+];
 const isShallow = process.env.TEST_DEPTH === undefined;
 
 const SETUP = ["test/support/compile-setup.ts", "test/support/bundle-setup.ts"];
@@ -79,7 +88,15 @@ export default defineConfig({
           ...limits,
         },
       })),
-      { test: { name: "long", include: LONG, globalSetup: SETUP, ...limits } },
+      {
+        test: {
+          name: "long",
+          include: LONG,
+          exclude: isShallow ? NIGHTLY : [],
+          globalSetup: SETUP,
+          ...limits,
+        },
+      },
       {
         test: {
           name: "deep",

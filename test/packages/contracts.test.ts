@@ -10,6 +10,7 @@ import { foundryBinary, projectRoot } from "../../tools/foundry.ts";
 import { importClosure } from "../../tools/packages/contracts.ts";
 import { packedFile } from "../../tools/packages/pack.ts";
 import { FreshProject } from "../support/fresh-project.ts";
+import { longTest } from "../support/long-test.ts";
 import { keyOf, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 const CONTRACTS = packedFile("@assay/contracts");
@@ -97,7 +98,7 @@ describe("templates/foundry, with @assay/contracts packed", () => {
 });
 
 describe("@assay/contracts, packed", () => {
-  it("default: Hardhat builds a consumer with npm's compiler, by the imports as they are", async () => {
+  longTest("default: Hardhat builds a consumer with npm's compiler, by the imports as they are", async () => {
     const hardhat = new FreshProject("test/packages/projects/hardhat");
     try {
       hardhat.install([CONTRACTS, "--ignore-scripts"]);

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { projectRoot } from "../../tools/foundry.ts";
 import { packedFile } from "../../tools/packages/pack.ts";
 import { FreshProject, NODES } from "../support/fresh-project.ts";
+import { longTest } from "../support/long-test.ts";
 import { keyOf, ROLES, type System, startSystem } from "../support/system.ts";
 
 const TSC = "node_modules/typescript/bin/tsc";
@@ -88,7 +89,7 @@ describe("templates", () => {
     }
   });
 
-  it("default: the agent in TypeScript prints a final answer", async () => {
+  longTest("default: the agent in TypeScript prints a final answer", async () => {
     await compiles();
     const { stdout, stderr } = await agent.node(["dist/agent.js", "Profit beats all forecasts"], { env });
     expect(stderr).toBe("");
