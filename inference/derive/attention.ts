@@ -1,5 +1,6 @@
 /** What attention does with scores: shares of the places, and the values mixed by them. */
 import type { ProgramBuilder } from "../onnx/builder.ts";
+import { refuse } from "../onnx/refusal.ts";
 import type { Operand } from "../program/form.ts";
 import { channelsOf, moved, sizeOf, type Wide, wide } from "./steps.ts";
 
@@ -11,6 +12,8 @@ const LAST_STEP = 255;
 const REACH = 6.25;
 /** Of an exponential. */
 const MOST_SHARE = 255;
+/** Of a distance of scores: with another one beside it, it fits s32. */
+const MOST_FAR = 2 ** 30;
 /** Fraction bits of what is mixed, in steps of a value's bytes. */
 const MIXED_BITS = 8;
 
@@ -21,8 +24,15 @@ export interface Scores {
 }
 
 /** What a score of a place that may not be read becomes: so far below the others that nothing is left of it. */
-export const farBelow = (builder: ProgramBuilder, { scores, unit }: Scores): number =>
-  -sizeOf(builder, scores) * 2 - Math.ceil(REACH / unit);
+export function farBelow(builder: ProgramBuilder, { scores, unit }: Scores): number {
+  const far = 2 * sizeOf(builder, scores) + Math.ceil(REACH / unit);
+  if (far > MOST_FAR)
+    refuse(
+      `its scores are in steps of ${unit}, so that none is far below another`,
+      "Take scales that were measured on these weights.",
+    );
+  return -far;
+}
 
 /** `round(255 · exp(score − the row's largest))` as u8. */
 export function exponentials(builder: ProgramBuilder, { scores, unit }: Scores): Operand {

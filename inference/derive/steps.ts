@@ -22,6 +22,8 @@ export interface Wide {
 /** Of numbers of 16 bits: the one that stands for 0, and the largest distance from it. */
 export const MIDDLE = 32_768;
 export const MOST = 32_767;
+/** Of what is added to sums of products. */
+const MOST_BIAS = 2 ** 31 - 1;
 /** Of what RESCALE makes before it is clamped to 16 bits. */
 const MOST_SCALED = 2 ** 30;
 
@@ -111,7 +113,13 @@ export function product(
     let sum = 0;
     for (let i = n * length; i < (n + 1) * length; i++) sum += values[i] as number;
     const added = biases === undefined ? 0 : Math.round((biases[n] as number) / (scale * unit));
-    return { ...PLAIN_CHANNEL, bias: added - MIDDLE * sum, weightOffset: BYTE_MIDDLE };
+    const bias = added - MIDDLE * sum;
+    if (Math.abs(bias) > MOST_BIAS)
+      refuse(
+        `a bias is ${biases?.[n] ?? 0} beside weights in steps of ${scale}, which leaves 32 bits`,
+        "Take other weights.",
+      );
+    return { ...PLAIN_CHANNEL, bias, weightOffset: BYTE_MIDDLE };
   });
   const descriptor = { layout: "dot", type: "u8", dims: [scales.length, length] } as const;
   const packed = builder.weight(descriptor, packDot(storedValues(signed), length, channels));

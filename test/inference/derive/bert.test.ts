@@ -169,6 +169,28 @@ describe("errors", () => {
     expect(thrownBy(() => derive(right, scales, 0)).code).toBe("LENGTHS_INVALID");
   });
 
+  it("error: scales by which no score is far below another", () => {
+    const layers = scales.layers.map((layer) => ({ ...layer, q: 1, k: 1 }));
+    const found = thrownBy(() => derive(right, { ...scales, layers }));
+    expect(found.code).toBe("DERIVATION_REFUSED");
+    expect(found.shortMessage).toContain("none is far below another");
+  });
+
+  it("error: a bias that is too large beside its weights", () => {
+    const model = smallBert(createRng(900), {
+      layers: 1,
+      changed: ({ tensors }) => {
+        const { dims } = tensors.get("cls.output.bias") as RandomTensor;
+        const values = new Float64Array(dims[0] as number).fill(2 ** 40);
+        const bytes = new Uint8Array(Float32Array.from(values).buffer);
+        tensors.set("cls.output.bias", { dims, format: "F32", bytes, values });
+      },
+    });
+    const found = thrownBy(() => derive(model, scales));
+    expect(found.code).toBe("DERIVATION_REFUSED");
+    expect(found.shortMessage).toContain("a bias is 1099511627776 beside weights in steps of");
+  });
+
   it("error: scales of another model", () => {
     const [layer] = scales.layers as [(typeof scales.layers)[number]];
     expect(thrownBy(() => derive(right, { ...scales, layers: [] })).shortMessage).toContain("$.layers");
