@@ -138,7 +138,7 @@ describe("assay model chat", () => {
     const mute = writeTalking(join(root, "mute"), { prompt: 4, answer: 2 }, talkingLlama({}));
     expect(await errorOf(mute, "hi")).toMatchObject({
       code: "MODEL_WITHOUT_TEXT",
-      message: expect.stringContaining("has no tokenizer.json"),
+      message: expect.stringContaining("has no tokenizer of a language model"),
     });
     expect(await errorOf(join(root, "nothing"), "hi")).toMatchObject({ code: "MODEL_NOT_FOUND" });
   });
