@@ -97,26 +97,23 @@ describe("assay challenger drill, while nobody is awake", () => {
   });
   afterAll(() => system.stop());
 
-  longTest(
-    "behavior: the wrong output never becomes final, and the exit code says that it was missed",
-    async () => {
-      const before = await wealth(system);
-      const { code, stdout } = await drill(system, ["sentiment"]);
-      expect(code).toBe(EXIT.finding);
-      const report = JSON.parse(stdout);
-      expect(report).toMatchObject({
-        status: "fallen",
-        convicted: false,
-        challengers: [],
-        fall: { reason: "TRACE_TIMEOUT" },
-      });
-      expect(report.detection).toBeUndefined();
-      await system.events.until("Fell", ({ claimId }) => claimId === report.claimId);
-      expect(system.events.all("Finalized")).toEqual([]);
-      // Its own ticket takes the half of the bond that is not burned.
-      const { claim } = await system.events.until("Claimed");
-      expect(BigInt(report.cost.bondWei)).toBe(claim.bond - claim.bond / 2n);
-      expect(before - (await wealth(system))).toBe(BigInt(report.cost.totalWei));
-    },
-  );
+  it("behavior: the wrong output never becomes final, and the exit code says that it was missed", async () => {
+    const before = await wealth(system);
+    const { code, stdout } = await drill(system, ["sentiment"]);
+    expect(code).toBe(EXIT.finding);
+    const report = JSON.parse(stdout);
+    expect(report).toMatchObject({
+      status: "fallen",
+      convicted: false,
+      challengers: [],
+      fall: { reason: "TRACE_TIMEOUT" },
+    });
+    expect(report.detection).toBeUndefined();
+    await system.events.until("Fell", ({ claimId }) => claimId === report.claimId);
+    expect(system.events.all("Finalized")).toEqual([]);
+    // Its own ticket takes the half of the bond that is not burned.
+    const { claim } = await system.events.until("Claimed");
+    expect(BigInt(report.cost.bondWei)).toBe(claim.bond - claim.bond / 2n);
+    expect(before - (await wealth(system))).toBe(BigInt(report.cost.totalWei));
+  });
 });
