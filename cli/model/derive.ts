@@ -9,6 +9,7 @@ import {
   familyOf,
   LENGTHS,
   liesBeside,
+  openWeights,
   placeOf,
   type Recipe,
   type WeightsSource,
@@ -48,10 +49,11 @@ export function addDeriveCommand(parent: Command): void {
     const folder = recipeFolder(name);
     const scales = checkedScales(readJson(join(folder, SCALES)), join(folder, SCALES));
     const weights = readBytes(flags.from ?? fileBeside(folder, scales.source));
-    const recipe = { ...lengthsOf(familyOf(weights), flags), scales } as Recipe;
+    const file = openWeights(scales.source, weights, sha256Bytes);
+    const recipe = { ...lengthsOf(familyOf(file), flags), scales } as Recipe;
     const source = {
       recipe,
-      weights,
+      file,
       tool: readTool(join(folder, "tool.json")),
       companions: companionsIn(folder),
     };

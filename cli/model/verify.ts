@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { equalBytes, toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
-import { derive, liesBeside, readRecipe } from "../../inference/derive/recipe.ts";
+import { derive, liesBeside, openWeights, readRecipe } from "../../inference/derive/recipe.ts";
 import type { DerivedText } from "../../inference/derive/tokenizer.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import type { ValueEntry } from "../../inference/manifest/assay.ts";
@@ -106,7 +106,7 @@ function derivationChecks(loaded: LoadedModel, given: string | undefined): Check
     const derivation = { name: "derivation", ok: true, skipped: true, detail } as const;
     return [derivation, tensorsCheck(loaded.manifest, interfaceOf(recipe, loaded.model.program), "recipe")];
   }
-  const { model, text } = derive(recipe, readBytes(from), sha256Bytes);
+  const { model, text } = derive(recipe, openWeights(source, readBytes(from), sha256Bytes));
   const made = madeChecks(
     loaded,
     { model, io: interfaceOf(recipe, model.program) },

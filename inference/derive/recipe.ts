@@ -8,7 +8,7 @@ import { deriveBert, type TextLength } from "./bert/derive.ts";
 import { bertShape } from "./bert/shape.ts";
 import type { DerivedModel } from "./derived.ts";
 import { wrong } from "./entries.ts";
-import { readGguf } from "./gguf.ts";
+import { type Gguf, readGguf } from "./gguf.ts";
 import type { Lengths } from "./llama/context.ts";
 import { deriveLlama } from "./llama/derive.ts";
 import { llamaShape } from "./llama/shape.ts";
@@ -46,8 +46,8 @@ export interface Derivation extends DerivedModel {
 }
 
 /** Of the model that a file of weights holds. @throws GGUF_INVALID */
-export function familyOf(weights: Uint8Array): Family {
-  const architecture = readGguf(weights).metadata.get("general.architecture");
+export function familyOf({ metadata }: Gguf): Family {
+  const architecture = metadata.get("general.architecture");
   const family = FAMILIES.find((known) => known === architecture);
   if (family !== undefined) return family;
   throw wrong(`its architecture is ${architecture}, ${FAMILIES.join(" and ")} are derived`);
@@ -102,12 +102,8 @@ export function readRecipe(content: Uint8Array): Recipe {
   return { family, lengths, scales: checkedScales(value?.scales, "recipe.json") } as unknown as Recipe;
 }
 
-/** Makes the program and the tokenizer. The same recipe and file give the same ones.
- *  @param weights the file that the recipe names
- *  @throws WEIGHTS_WRONG for another file; as `derivedText` and the derivation of the family */
-export function derive(recipe: Recipe, weights: Uint8Array, sha256: Sha256): Derivation {
-  const { scales } = recipe;
-  const { source } = scales;
+/** @param weights content of the file that a source names @throws WEIGHTS_WRONG for another file; GGUF_INVALID */
+export function openWeights(source: WeightsSource, weights: Uint8Array, sha256: Sha256): Gguf {
   const found = toHex(sha256(weights)).slice(2);
   if (found !== source.sha256) {
     throw new BaseError({
@@ -119,7 +115,13 @@ export function derive(recipe: Recipe, weights: Uint8Array, sha256: Sha256): Der
       details: { expected: source.sha256, found },
     });
   }
-  const file = readGguf(weights);
+  return readGguf(weights);
+}
+
+/** Makes the program and the tokenizer. The same recipe and file give the same ones.
+ *  @param file of weights, as `openWeights` gives it @throws as `derivedText` and the derivation of the family */
+export function derive(recipe: Recipe, file: Gguf): Derivation {
+  const { scales } = recipe;
   if (recipe.family === "bert") {
     const text = derivedPieces(file, bertShape(file).vocabulary);
     return { ...deriveBert(file, scales, recipe.lengths), text };

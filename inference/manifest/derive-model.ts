@@ -1,5 +1,6 @@
 /** What `assay model derive` makes of a recipe and a file of weights. */
 
+import type { Gguf } from "../derive/gguf.ts";
 import { type Derivation, derive, type Recipe, recipeBytes } from "../derive/recipe.ts";
 import type { ModelInterface } from "../onnx/import.ts";
 import { proveProfile } from "../profile/prove.ts";
@@ -10,8 +11,8 @@ import { type WrittenModel, writeModel } from "./write.ts";
 
 export interface DeriveSource {
   readonly recipe: Recipe;
-  /** content of the file that the recipe names */
-  readonly weights: Uint8Array;
+  /** that the recipe names, as `openWeights` gives it */
+  readonly file: Gguf;
   readonly tool: ToolDescription;
   /** README.md and eval.json, where there are any */
   readonly companions: ReadonlyMap<string, Uint8Array>;
@@ -24,8 +25,8 @@ export interface DeriveResult {
 
 /** @throws as `derive`, `proveProfile` and `writeModel` do */
 export function deriveModel(source: DeriveSource, sha256: Sha256): DeriveResult {
-  const { recipe, weights, tool, companions } = source;
-  const derived = derive(recipe, weights, sha256);
+  const { recipe, file, tool, companions } = source;
+  const derived = derive(recipe, file);
   proveProfile(derived.model, derived.nodes);
   const made = {
     model: derived.model,

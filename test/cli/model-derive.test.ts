@@ -82,6 +82,16 @@ describe("assay model derive", () => {
     expect(await assay("verify", folder)).toContain("skip derivation: not made again from small.gguf");
     const verified = await assay("verify", folder, "--from", join(from, "small.gguf"));
     expect(verified).not.toMatch(/^(FAIL|skip)/m);
+    // Another file is told by its hash before anything in it is read.
+    const wrong = await errorOf(
+      "derive",
+      from,
+      "--from",
+      join(from, "tool.json"),
+      "--out",
+      join(root, "none"),
+    );
+    expect(wrong.code).toBe("WEIGHTS_WRONG");
     const error = await errorOf("derive", from, "--prompt", "4", "--out", join(root, "none"));
     expect(error).toMatchObject({ code: "ARGUMENT_INVALID" });
     expect(error.shortMessage).toContain("--prompt");

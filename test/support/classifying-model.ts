@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readGguf } from "../../inference/derive/gguf.ts";
 import { checkedScales } from "../../inference/derive/recipe.ts";
 import { deriveModel } from "../../inference/manifest/derive-model.ts";
 import { checkedTool } from "../../inference/manifest/tool.ts";
@@ -50,7 +51,7 @@ export function writeClassifying(folder: string, text = 12, bert = classifyingBe
   const scales = checkedScales(scalesOf(bert), "scales.json");
   const source = {
     recipe: { family: "bert", lengths: { text }, scales } as const,
-    weights: bert.bytes,
+    file: readGguf(bert.bytes),
     tool: checkedTool(TOOL, "tool.json"),
     companions: new Map(),
   };

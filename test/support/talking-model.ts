@@ -1,6 +1,7 @@
 /** A small derived language model with text, as a folder: 512 ids, random weights. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readGguf } from "../../inference/derive/gguf.ts";
 import { checkedScales } from "../../inference/derive/recipe.ts";
 import { deriveModel } from "../../inference/manifest/derive-model.ts";
 import { checkedTool } from "../../inference/manifest/tool.ts";
@@ -29,7 +30,7 @@ export function writeTalking(
   const json = (name: string): unknown => JSON.parse(readFileSync(join(folder, name), "utf8"));
   const source = {
     recipe: { family: "llama", lengths, scales: checkedScales(json("scales.json"), "scales.json") } as const,
-    weights: new Uint8Array(readFileSync(weights)),
+    file: readGguf(new Uint8Array(readFileSync(weights))),
     tool: checkedTool(json("tool.json"), "tool.json"),
     companions: new Map(),
   };

