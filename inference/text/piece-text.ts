@@ -13,12 +13,14 @@ export class PieceText {
   readonly parts: PieceParts;
   /** most ids of a text, its first and its last token among them */
   readonly length: number;
+  readonly #control: ReadonlySet<number>;
   readonly #encoder: Encoder;
 
   /** @throws TOKENIZER_INVALID, FILE_NOT_JSON */
   constructor(files: TokenizerFiles, length: number) {
     this.parts = readPieceFiles(files);
     this.length = length;
+    this.#control = new Set(this.parts.control);
     const { model, ...rest } = encoderParts(this.parts);
     // Without control tokens: what a text says is text, whatever it looks like.
     const vocab = JSON.parse(vocabularyJson(this.parts.tokens)) as Record<string, number>;
@@ -34,11 +36,11 @@ export class PieceText {
 
   /** Ids of a text with its first and its last token. A piece that is written like a control token is unknown. */
   ids(text: string): number[] {
-    const { first, last, unknown, control } = this.parts;
+    const { first, last, unknown } = this.parts;
     const found = this.#encoder.encode(utf8Text(new TextEncoder().encode(text)), {
       add_special_tokens: false,
     });
-    const pieces = found.ids.map((id: number) => (control.includes(id) ? unknown : id));
+    const pieces = found.ids.map((id: number) => (this.#control.has(id) ? unknown : id));
     return [first, ...pieces, last];
   }
 

@@ -1,12 +1,13 @@
 /** tokenizer.json and tokenizer_config.json of a classifier's folder, in the form of Hugging Face's: word pieces, as BERT's
  *  uncased models have them. What a text becomes hangs on them, so that nothing in them is taken that is not known. */
-import { equalBytes } from "../../base/bytes.ts";
 import { readJsonFile } from "../manifest/json-file.ts";
 import {
+  addedTokens,
   checkTokens,
+  controlOf,
   type FileForm,
   invalid,
-  listOf,
+  requireWritten,
   TOKENIZER_FILES,
   type TokenizerFiles,
   tokensOf,
@@ -37,9 +38,10 @@ const NORMALIZER = {
   lowercase: true,
 } as const;
 
-/** @returns whether the files have word pieces. @throws FILE_NOT_JSON */
+/** @returns whether the files have word pieces, by the smaller one. @throws FILE_NOT_JSON */
 export const havePieces = (files: TokenizerFiles): boolean =>
-  (readJsonFile(files["tokenizer.json"], "tokenizer.json") as FileForm | null)?.model?.type === MODEL;
+  (readJsonFile(files["tokenizer_config.json"], "tokenizer_config.json") as ConfigForm | null)?.cls_token !==
+  undefined;
 
 /** tokenizer.json without its added tokens. */
 export function encoderParts({ tokens, unknown }: PieceParts) {
@@ -55,7 +57,6 @@ export function encoderParts({ tokens, unknown }: PieceParts) {
 /** The same parts give the same bytes. */
 export function pieceFiles(parts: PieceParts): TokenizerFiles {
   const { tokens, first, last, unknown, control } = parts;
-  const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
   const { normalizer, pre_tokenizer, model } = encoderParts(parts);
   const [cls, sep] = [tokens[first] as string, tokens[last] as string];
   const special = (id: number, token: string) => ({ id: token, ids: [id], tokens: [token] });
@@ -63,7 +64,7 @@ export function pieceFiles(parts: PieceParts): TokenizerFiles {
     version: "1.0",
     truncation: null,
     padding: null,
-    added_tokens: control.map((id) => ({ id, content: tokens[id], ...flags })),
+    added_tokens: addedTokens(tokens, control),
     ...{ normalizer, pre_tokenizer },
     post_processor: {
       type: "TemplateProcessing",
@@ -104,18 +105,15 @@ export function readPieceFiles(files: TokenizerFiles): PieceParts {
   ];
   const tokens = tokensOf(file);
   const idOf = (token: unknown): number => tokens.indexOf(String(token));
-  const added = listOf(file.added_tokens, "added_tokens") as readonly ({ readonly id?: number } | null)[];
   const parts: PieceParts = {
     tokens,
     first: idOf(config.cls_token),
     last: idOf(config.sep_token),
     unknown: idOf(config.unk_token),
-    control: added.map((token) => token?.id ?? -1),
+    control: controlOf(file),
   };
   checkPieces(parts);
-  const again = pieceFiles(parts);
-  const changed = TOKENIZER_FILES.find((name) => !equalBytes(again[name], files[name]));
-  if (changed !== undefined) throw invalid(`${changed} has something besides what a derivation writes`);
+  requireWritten(files, pieceFiles(parts));
   return parts;
 }
 

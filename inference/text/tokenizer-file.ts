@@ -33,13 +33,12 @@ export const MOST = { tokens: 2 ** 16, merges: 2 ** 18, token: 2 ** 10, template
 /** The same parts give the same bytes. */
 export function tokenizerFiles(parts: TokenizerParts): TokenizerFiles {
   const { tokens, merges, control, splitting, end, begin, template } = parts;
-  const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
   const special = (id: number | undefined) => (id === undefined ? null : (tokens[id] as string));
   const head = {
     version: "1.0",
     truncation: null,
     padding: null,
-    added_tokens: control.map((id) => ({ id, content: tokens[id], ...flags })),
+    added_tokens: addedTokens(tokens, control),
     normalizer: null,
     pre_tokenizer: splittingOf(splitting),
     post_processor: null,
@@ -58,6 +57,12 @@ export function tokenizerFiles(parts: TokenizerParts): TokenizerFiles {
     "tokenizer_config.json": bytesOf(`${JSON.stringify(config, undefined, 2)}\n`),
   };
 }
+
+const CONTROL = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
+
+/** Control tokens, as tokenizer.json has them. @param control ids */
+export const addedTokens = (tokens: readonly string[], control: readonly number[]) =>
+  control.map((id) => ({ id, content: tokens[id], ...CONTROL }));
 
 /** Written one by one: an object would put names that are numbers in front, and lose __proto__. */
 export const vocabularyJson = (tokens: readonly string[]): string =>
@@ -79,7 +84,6 @@ export interface FileForm {
   readonly added_tokens?: unknown;
   readonly pre_tokenizer?: unknown;
   readonly model?: {
-    readonly type?: unknown;
     readonly vocab?: Readonly<Record<string, number>>;
     readonly merges?: unknown;
   };
@@ -107,21 +111,30 @@ export function readTokenizerFiles(files: TokenizerFiles): TokenizerParts {
     throw invalid(`its pre_tokenizer is none of those of ${SPLITTING_NAMES.join(", ")}`);
   const { chat_template: template, bos_token, eos_token } = config;
   const begin = idOf(bos_token);
-  const added = listOf(file.added_tokens, "added_tokens") as readonly ({ readonly id?: number } | null)[];
   const parts: TokenizerParts = {
     tokens,
     merges: listOf(file.model?.merges, "merges") as TokenizerParts["merges"],
-    control: added.map((token) => token?.id ?? -1),
+    control: controlOf(file),
     splitting,
     end: idOf(eos_token) ?? -1,
     ...(begin === undefined ? {} : { begin }),
     ...(template === undefined ? {} : { template: String(template) }),
   };
   checkParts(parts);
-  const again = tokenizerFiles(parts);
+  requireWritten(files, tokenizerFiles(parts));
+  return parts;
+}
+
+/** Ids of control tokens; -1 for one without. @throws TOKENIZER_INVALID */
+export const controlOf = ({ added_tokens }: FileForm): number[] =>
+  (listOf(added_tokens, "added_tokens") as readonly ({ readonly id?: number } | null)[]).map(
+    (token) => token?.id ?? -1,
+  );
+
+/** @param again what is written of all that was read @throws TOKENIZER_INVALID where that is not all that is there */
+export function requireWritten(files: TokenizerFiles, again: TokenizerFiles): void {
   const changed = TOKENIZER_FILES.find((name) => !equalBytes(again[name], files[name]));
   if (changed !== undefined) throw invalid(`${changed} has something besides what a derivation writes`);
-  return parts;
 }
 
 /** @returns by id @throws TOKENIZER_INVALID */
@@ -188,7 +201,7 @@ export function checkParts({ tokens, merges, control, end, begin, template }: To
 }
 
 /** @throws TOKENIZER_INVALID */
-export function listOf(value: unknown, name: string): readonly unknown[] {
+function listOf(value: unknown, name: string): readonly unknown[] {
   if (Array.isArray(value)) return value;
   throw invalid(`its ${name} are no list`);
 }

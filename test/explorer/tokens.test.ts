@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { textValues } from "../../agent/sdk/text.ts";
+import { pieceValues, textValues } from "../../agent/sdk/text.ts";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { SILENT } from "../../base/log.ts";
 import { Library } from "../../explorer/library.ts";
@@ -12,22 +12,30 @@ import { tokensOf } from "../../explorer/read/tokens.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
 import type { ModelText } from "../../inference/text/model-text.ts";
+import type { PieceText } from "../../inference/text/piece-text.ts";
 import { encodeCall } from "../../protocol/rules/abi.ts";
 import { type ServedProgram, serveModels } from "../../prover/models.ts";
 import { projectRoot } from "../../tools/foundry.ts";
+import { writeClassifying } from "../support/classifying-model.ts";
 import { writeTalking } from "../support/talking-model.ts";
 
 const root = mkdtempSync(join(tmpdir(), "assay-tokens-"));
 let library: Library;
 let talking: ServedProgram;
+let classifying: ServedProgram;
+const called = (model: ServedProgram) => ({ ...model.function, selector: toHex(model.selector) });
 let calldata: Hex;
 beforeAll(() => {
   const folder = writeTalking(root, { prompt: 60, answer: 6 });
   [talking] = serveModels([loadModelFolder(folder)]).values() as unknown as [ServedProgram];
+  const other = writeClassifying(join(root, "classifier"));
+  [classifying] = serveModels([loadModelFolder(other)]).values() as unknown as [ServedProgram];
   library = new Library([root, join(projectRoot, "models")], SILENT, () => Promise.reject(new Error("none")));
-  const called = { ...talking.function, selector: toHex(talking.selector) };
   const messages = [{ role: "user", content: "hé 🎉" }] as const;
-  calldata = encodeCall(called, textValues({ function: called }, talking.text as ModelText, messages));
+  calldata = encodeCall(
+    called(talking),
+    textValues({ function: called(talking) }, talking.text as ModelText, messages),
+  );
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
@@ -55,6 +63,24 @@ describe("tokensOf", () => {
     output.set([0x7f, 0xff], 64);
     const answer = await tokensOf(library, talking.id, toHex(output), "outputs");
     expect(answer?.[0]?.place).toBe(1);
+  });
+
+  test("default: a classifier's pieces; its scores are no tokens, whatever they look like", async () => {
+    const values = pieceValues({ function: called(classifying) }, classifying.pieces as PieceText, "a Bab");
+    const sent = `0x${encodeCall(called(classifying), values).slice(10)}` as Hex;
+    const found = await tokensOf(library, classifying.id, sent, "inputs");
+    expect(found?.map(({ text }) => text)).toEqual(["[CLS]", " a", " b", "a", "b", "[SEP]"]);
+    expect(found?.map(({ isControl }) => isControl === true)).toEqual([
+      true,
+      false,
+      false,
+      false,
+      false,
+      true,
+    ]);
+    // Two scores that are also a list of no words.
+    const scores = `0x${"20".padStart(64, "0")}${"".padStart(64, "0")}` as const;
+    expect(await tokensOf(library, classifying.id, scores, "outputs")).toBeUndefined();
   });
 
   test("error: data that hold no ids of the model have no tokens", async () => {
