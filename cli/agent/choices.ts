@@ -79,6 +79,6 @@ async function deploy(name: string, path: string, _options: object, self: Comman
 const withoutText = (name: string) =>
   new BaseError({
     code: "MODEL_UNSUITABLE",
-    shortMessage: `${name} has no tokenizer here: choices are words, and words become ids by it.`,
+    shortMessage: `${name} has no tokenizer of a language model here: choices are words, and words become ids by it.`,
     nextStep: "Name the folder of a derived language model.",
   });

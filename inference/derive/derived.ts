@@ -2,7 +2,7 @@
 import { fail } from "../onnx/fail.ts";
 import { Refusal } from "../onnx/refusal.ts";
 import type { Model } from "../program/form.ts";
-import { REDUCED } from "./embedding.ts";
+import { REDUCED } from "./steps.ts";
 
 export interface DerivedModel {
   readonly model: Model;

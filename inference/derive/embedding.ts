@@ -4,10 +4,8 @@ import { MAX_ELEMENTS } from "../program/check.ts";
 import type { Operand } from "../program/form.ts";
 import { type QuantizedRows, rowsBetween, storedValues } from "./quantized-rows.ts";
 import { RESIDUAL_BITS } from "./residual.ts";
-import { largest, scaled } from "./steps.ts";
+import { largest, REDUCED, scaled } from "./steps.ts";
 
-/** Elements of s32 of a row that REDUCE takes; parts of a table have a multiple of as many rows. */
-export const REDUCED = 256;
 /** Of what multiplies a byte. */
 const MOST_SCALE = 2 ** 23;
 
@@ -16,7 +14,7 @@ export interface TablePart {
   readonly rows: QuantizedRows;
 }
 
-/** Rows of a table in parts, none larger than a tensor can be. */
+/** Rows of a table in parts, a multiple of REDUCED in each but the last, none larger than a tensor can be. */
 export function tableParts(table: QuantizedRows): readonly TablePart[] {
   const rows = table.scales.length;
   const parts = Math.ceil((rows * table.length) / MAX_ELEMENTS);

@@ -36,7 +36,7 @@ export const answerOf = (model: ServedModel, output: Uint8Array): AnswerText | u
 const withoutText = ({ name, id, function: { inputs } }: ServedModel) =>
   new BaseError({
     code: "MODEL_WITHOUT_TEXT",
-    shortMessage: `The model ${name} takes no messages: its folder has no tokenizer.`,
+    shortMessage: `The model ${name} takes no messages: its folder has no tokenizer of a language model.`,
     nextStep: `Send what its function takes: ${inputs.map((input) => input.name).join(", ")}.`,
     details: { model: id },
   });

@@ -1,5 +1,4 @@
-/** Random small classifiers of the BERT family: the bytes of a GGUF file, the numbers that it stands for, and its scores in
- *  binary64, plain and slow. */
+/** Random small classifiers of the BERT family: the bytes of a GGUF file, and the numbers that it stands for. */
 import { type Entry, type FormatName, ggufFile, type RandomTensor, randomTensor } from "./gguf-file.ts";
 import type { Rng } from "./rng.ts";
 

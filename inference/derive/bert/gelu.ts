@@ -2,7 +2,7 @@
 
 /** Terms of the series below; the others together add less than 2^-60 where it is taken. */
 const TERMS = 128;
-/** From here on the share above x is less than 2^-40. */
+/** From here on the share above x is less than 2^-39. */
 const FAR = 7;
 
 /** In binary64. Source: the series `Φ(x) = 1/2 + φ(x)·(x + x³/3 + x⁵/(3·5) + …)`, all of whose terms have one sign. */

@@ -1,8 +1,7 @@
 /** LayerNorm by integers: the mean to the nearest unit, the length exactly. */
 import type { Operand } from "../../program/form.ts";
-import { REDUCED } from "../embedding.ts";
 import { NORMAL_BITS, RESIDUAL_BITS } from "../residual.ts";
-import { largest, MOST, partsOf, reshaped, scaled, wide } from "../steps.ts";
+import { largest, MOST, partsOf, REDUCED, reshaped, scaled, wide } from "../steps.ts";
 import { biasesOf, type Context, type Rows, vectorOf } from "./context.ts";
 import { weightOf } from "./shape.ts";
 

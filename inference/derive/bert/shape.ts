@@ -1,8 +1,8 @@
 /** Sizes of a text classifier of the BERT family, and its tensors by their names in a GGUF file. */
 import { MAX_DOT_LENGTH } from "../../program/check.ts";
-import { REDUCED } from "../embedding.ts";
 import { countEntry, numberEntry, requireArchitecture, requireTensors, tensorOf, wrong } from "../entries.ts";
 import type { Gguf } from "../gguf.ts";
+import { REDUCED } from "../steps.ts";
 
 export interface BertShape {
   readonly layers: number;

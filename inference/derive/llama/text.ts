@@ -3,8 +3,8 @@ import { coordinates, type SourceAxis } from "../../onnx/axes.ts";
 import type { ProgramBuilder } from "../../onnx/builder.ts";
 import type { Operand } from "../../program/form.ts";
 import { ID_OFFSET, NO_ID } from "../../text/ids.ts";
-import { REDUCED, tableParts } from "../embedding.ts";
-import { largest, moved, product, reshaped, scaled, type Wide } from "../steps.ts";
+import { tableParts } from "../embedding.ts";
+import { largest, moved, product, REDUCED, reshaped, scaled, type Wide } from "../steps.ts";
 import { type Context, type Lengths, weightsOf } from "./context.ts";
 
 export interface Ids {
