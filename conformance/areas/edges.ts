@@ -188,7 +188,7 @@ const EDGES: readonly Edge[] = [
       ),
   ],
   [1_024, (n) => behind([step({ opcode: "reduce", dims: [1], a: 0 })], [], ["u8", [1, n]])],
-  [256, (n) => behind([step({ opcode: "reduce", dims: [1], a: 0 })], [], ["s32", [1, n]])],
+  [1_024, (n) => behind([step({ opcode: "reduce", dims: [1], a: 0 })], [], ["s32", [1, n]])],
   [8_192, (n) => normProgram("u8", n, 0)],
   [2_048, (n) => normProgram("s32", n, 2 ** 32 - 1)],
   [0, (n) => behind([step({ opcode: "reduce", dims: [1], a: 0, k: n })], [], ["u8", [1, 2]])],

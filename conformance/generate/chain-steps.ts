@@ -1,7 +1,8 @@
 /** Steps that go on from a tensor of the program, so that what one step does to memory, the next one reads. */
+
+import { MAX_REDUCED_LENGTH } from "../../inference/program/check.ts";
 import {
   ARITH_VARIANTS,
-  elementBytes,
   elementCount,
   FLOAT_VARIANTS,
   lastDim,
@@ -150,8 +151,8 @@ const table: Follow = (b, value) => {
 };
 
 export const reduce: Follow = (b, value) => {
-  const bytes = lastDim(value.dims) * elementBytes(value.type);
-  if (!isInteger(value) || bytes > 1024 || lastDim(value.dims) === 1) return undefined;
+  const length = lastDim(value.dims);
+  if (!isInteger(value) || length > MAX_REDUCED_LENGTH || length === 1) return undefined;
   const variant = b.rng.int(0, 2);
   const type = variant === 0 ? "s32" : value.type;
   const rows = value.dims.slice(0, -1);

@@ -4,7 +4,7 @@ import { MAX_ELEMENTS } from "../program/check.ts";
 import type { Operand } from "../program/form.ts";
 import { type QuantizedRows, rowsBetween, storedValues } from "./quantized-rows.ts";
 import { RESIDUAL_BITS } from "./residual.ts";
-import { largest, REDUCED, scaled } from "./steps.ts";
+import { largest, SCORE_ROW, scaled } from "./steps.ts";
 
 /** Of what multiplies a byte. */
 const MOST_SCALE = 2 ** 23;
@@ -14,11 +14,11 @@ export interface TablePart {
   readonly rows: QuantizedRows;
 }
 
-/** Rows of a table in parts, a multiple of REDUCED in each but the last, none larger than a tensor can be. */
+/** Rows of a table in parts, a multiple of SCORE_ROW in each but the last, none larger than a tensor can be. */
 export function tableParts(table: QuantizedRows): readonly TablePart[] {
   const rows = table.scales.length;
   const parts = Math.ceil((rows * table.length) / MAX_ELEMENTS);
-  const size = Math.ceil(rows / parts / REDUCED) * REDUCED;
+  const size = Math.ceil(rows / parts / SCORE_ROW) * SCORE_ROW;
   return Array.from({ length: Math.ceil(rows / size) }, (_, i) => ({
     from: i * size,
     rows: rowsBetween(table, i * size, Math.min(rows, (i + 1) * size)),

@@ -22,8 +22,8 @@ export interface Wide {
 /** Of numbers of 16 bits: the one that stands for 0, and the largest distance from it. */
 export const MIDDLE = 32_768;
 export const MOST = 32_767;
-/** Elements of s32 of a row that REDUCE takes. */
-export const REDUCED = 256;
+/** Scores of a vocabulary are compared in rows of so many. */
+export const SCORE_ROW = 256;
 /** Of what is added to sums of products. */
 const MOST_BIAS = 2 ** 31 - 1;
 /** Of what RESCALE makes before it is clamped to 16 bits. */

@@ -1,10 +1,8 @@
-import { INTEGERS, type StepCheck } from "../program/check.ts";
+import { INTEGERS, MAX_REDUCED_LENGTH, type StepCheck } from "../program/check.ts";
 import { elementBytes, elementCount, isNorm, lastDim, REDUCE_VARIANTS } from "../program/form.ts";
 import { MAX_NORM_BYTES, prepareNorm } from "./norm.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
 import { ownRow } from "./row-parts.ts";
-
-const MAX_REDUCED_BYTES = 1024;
 
 /** REDUCE: sum, min, max or norm (norm.ts) of each row. Stored bytes of every integer type but s32 order as their numbers
  *  do. Source: docs/EXACT.md, section 3. */
@@ -46,9 +44,9 @@ function rules(check: StepCheck): void {
     else if (input !== undefined) check.type(input.type);
   }
   if (input !== undefined) {
-    const bytes = lastDim(input.dims) * elementBytes(input.type);
-    const most = isNorm(step) ? MAX_NORM_BYTES : MAX_REDUCED_BYTES;
-    check.must(bytes <= most, "bytes of a row of operand a", bytes, `<= ${most}`);
+    const length = lastDim(input.dims);
+    const most = isNorm(step) ? MAX_NORM_BYTES / elementBytes(input.type) : MAX_REDUCED_LENGTH;
+    check.must(length <= most, "elements of a row of operand a", length, `<= ${most}`);
     check.rows("a", input, elementCount(step.dims));
   }
   check.none("b", "c");

@@ -43,6 +43,8 @@ export const MAX_DOT_LENGTH = 992;
 /** Of DOT activations: no weight row with a parameter word has to fit. */
 export const MAX_ACTIVATIONS_LENGTH = 1024;
 export const MAX_LOOKUP_LENGTH = 1024;
+/** Of a row that REDUCE takes the sum, the least or the largest element of. */
+export const MAX_REDUCED_LENGTH = 1024;
 
 export type Report = (field: string, value: unknown, limit: string) => void;
 

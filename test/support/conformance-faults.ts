@@ -28,7 +28,7 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
   edges: [
     ["any pad of a byte", `${OPCODES}move.ts`, "check.must(step.k <= 255,", "check.must(true,"],
     ["a claimed output of any dims", `${OPCODES}codec.ts`, "check.must(own === last,", "check.must(true,"],
-    ["any rows of REDUCE", `${OPCODES}reduce.ts`, "bytes <= most, ", "true, "],
+    ["any rows of REDUCE", `${OPCODES}reduce.ts`, "length <= most, ", "true, "],
     ["a norm of 8,193 bytes", `${OPCODES}norm.ts`, "MAX_NORM_BYTES = 8192", "MAX_NORM_BYTES = 8193"],
     ["any number of divisors", `${OPCODES}rescale.ts`, "check.must(count === rows,", "check.must(true,"],
     ["a multiplier of 0", `${OPCODES}rescale.ts`, "check.must(step.k >= 1,", "check.must(true,"],

@@ -26,7 +26,7 @@ export function reduce(b: DirectedBuilder, target: Target): Value {
   const isSum = REDUCE_VARIANTS[target.variant] === "sum";
   const type = isSum ? rng.pick(INTEGERS) : (target.type as (typeof INTEGERS)[number]);
   const size = elementBytes(type);
-  const length = rng.chance(0.8) ? rng.int(1, 32 / size) : rng.int(32 / size, 1024 / size);
+  const length = rng.chance(0.8) ? rng.int(1, 32 / size) : rng.int(32 / size, 1024);
   const rows = largeDims(rng, Math.min(2400, Math.floor(56_000 / (length * size))));
   const limit = Math.floor(2 ** 31 / length) - 1;
   const a = b.operand(

@@ -21,7 +21,8 @@ import {Opening} from "../types/Types.sol";
 
 /// @notice REDUCE: sum, min, max or norm of a row (docs/EXACT.md, section 3).
 library Reduce {
-    uint256 private constant MAX_REDUCED_BYTES = 1024;
+    /// @dev Elements of a row that is not of a norm: so many bytes sum up in 16 bits for each 32nd of them.
+    uint256 private constant MAX_REDUCED_LENGTH = 1024;
     uint256 private constant MAX_NORM_BYTES = 8192;
     uint256 private constant LARGEST_S32 = 0x7FFFFFFF;
     /// @dev The version of the judge that has the variant of norms.
@@ -84,7 +85,7 @@ library Reduce {
         }
     }
 
-    /// @notice Stored s32: the sum modulo 2^32. @param row at most 1,024 bytes
+    /// @notice Stored s32: the sum modulo 2^32. @param count at most 1,024
     function sum(uint256 code, uint256 row, uint256 count) internal pure returns (uint256 total) {
         bool wide = code == TYPE_S32;
         assembly ("memory-safe") {
@@ -148,11 +149,9 @@ library Reduce {
         unchecked {
             StepRules.variants(s, REDUCE_SUM, REDUCE_NORM);
             (Facts input,) = StepRules.plain(s, 0, StepRules.INTEGER);
-            uint256 rowBytes = input.last() * Shapes.elementBytes(input.code());
             bool isNorm = s.head.variant() == REDUCE_NORM;
-            if (rowBytes > (isNorm ? MAX_NORM_BYTES : MAX_REDUCED_BYTES)) {
-                StepRules.fail(s, ProgramField.OPERAND_A, rowBytes);
-            }
+            uint256 most = isNorm ? MAX_NORM_BYTES / Shapes.elementBytes(input.code()) : MAX_REDUCED_LENGTH;
+            if (input.last() > most) StepRules.fail(s, ProgramField.OPERAND_A, input.last());
             if (input.rows() != s.own.count()) {
                 StepRules.fail(s, ProgramField.OPERAND_A, input.rows());
             }

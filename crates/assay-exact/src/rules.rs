@@ -282,8 +282,8 @@ impl Rules<'_> {
         }
         let a = self.plain(0)?;
         self.is(a, &INTEGERS)?;
-        let most = if is_norm { 8192 } else { 1024 };
-        ensure!(a.row_bytes() <= most, "a row of {} bytes, at most {most}", a.row_bytes());
+        let (length, most) = (a.dims.last(), if is_norm { 8192 / a.element_type.size() } else { 1024 });
+        ensure!(length <= most, "a row of {length} elements, at most {most}");
         let count = self.step.form.dims.count();
         ensure!(count == a.dims.rows(), "{count} outputs of {} rows: as many", a.dims.rows());
         self.gives(&[if matches!(self.step.variant, 0 | 3) { ElementType::S32 } else { a.element_type }])

@@ -1,7 +1,7 @@
 /** LayerNorm by integers: the mean to the nearest unit, the length exactly. */
 import type { Operand } from "../../program/form.ts";
 import { NORMAL_BITS, RESIDUAL_BITS } from "../residual.ts";
-import { largest, MOST, partsOf, REDUCED, reshaped, scaled, wide } from "../steps.ts";
+import { largest, MOST, scaled, wide } from "../steps.ts";
 import { biasesOf, type Context, type Rows, vectorOf } from "./context.ts";
 import { weightOf } from "./shape.ts";
 
@@ -39,7 +39,5 @@ export function normalized(ctx: Context, state: Operand, part: string): Rows {
 /** s32 [rows, 1] */
 function meanOf({ builder, shape: { width } }: Context, state: Operand): Operand {
   const [rows] = builder.shape(state).dims as [number, number];
-  const parts = partsOf(width, REDUCED);
-  const sums = builder.reduce("sum", reshaped(builder, state, [rows, parts, width / parts]), [rows, parts]);
-  return scaled(builder, parts === 1 ? sums : builder.reduce("sum", sums, [rows, 1]), [1 / width]);
+  return scaled(builder, builder.reduce("sum", state, [rows, 1]), [1 / width]);
 }

@@ -2,7 +2,7 @@
 import { MAX_DOT_LENGTH } from "../../program/check.ts";
 import { countEntry, numberEntry, requireArchitecture, requireTensors, tensorOf, wrong } from "../entries.ts";
 import type { Gguf } from "../gguf.ts";
-import { REDUCED } from "../steps.ts";
+import { SCORE_ROW } from "../steps.ts";
 
 export interface BertShape {
   readonly layers: number;
@@ -19,7 +19,7 @@ export interface BertShape {
 }
 
 /** An id less 32,768 is a number of 16 bits, and the largest such number is no id. */
-const MOST_VOCABULARY = 2 ** 16 - REDUCED;
+const MOST_VOCABULARY = 2 ** 16 - SCORE_ROW;
 /** Words of an output. */
 const MOST_CLASSES = 256;
 

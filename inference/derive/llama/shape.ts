@@ -2,7 +2,7 @@
 import { MAX_DOT_LENGTH } from "../../program/check.ts";
 import { countEntry, numberEntry, requireArchitecture, requireTensors, tensorOf, wrong } from "../entries.ts";
 import type { Gguf } from "../gguf.ts";
-import { REDUCED } from "../steps.ts";
+import { SCORE_ROW } from "../steps.ts";
 
 export interface LlamaShape {
   readonly layers: number;
@@ -24,7 +24,7 @@ export interface LlamaShape {
 }
 
 /** An id less 32,768 is a number of 16 bits, and the largest such number is no id. */
-const MOST_VOCABULARY = 2 ** 16 - REDUCED;
+const MOST_VOCABULARY = 2 ** 16 - SCORE_ROW;
 const EMBEDDING = "token_embd.weight";
 const OUTPUT = "output.weight";
 
@@ -77,8 +77,10 @@ function checkSizes({ heads, sharedHeads, headWidth, vocabulary }: LlamaShape, t
   if (!Number.isInteger(heads / sharedHeads) || !Number.isInteger(headWidth / 2))
     throw wrong(`${heads} heads of ${headWidth} channels and ${sharedHeads} heads of keys do not divide`);
   if (turned !== headWidth) throw wrong(`places turn ${turned} of a head's ${headWidth} channels`);
-  if (vocabulary < 1 || vocabulary % REDUCED !== 0 || vocabulary > MOST_VOCABULARY)
-    throw wrong(`its vocabulary of ${vocabulary} is no multiple of ${REDUCED} of at most ${MOST_VOCABULARY}`);
+  if (vocabulary < 1 || vocabulary % SCORE_ROW !== 0 || vocabulary > MOST_VOCABULARY)
+    throw wrong(
+      `its vocabulary of ${vocabulary} is no multiple of ${SCORE_ROW} of at most ${MOST_VOCABULARY}`,
+    );
 }
 
 function checkTensors(file: Gguf, shape: LlamaShape): void {

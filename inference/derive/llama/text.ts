@@ -4,7 +4,7 @@ import type { ProgramBuilder } from "../../onnx/builder.ts";
 import type { Operand } from "../../program/form.ts";
 import { ID_OFFSET, NO_ID } from "../../text/ids.ts";
 import { tableParts } from "../embedding.ts";
-import { largest, moved, product, REDUCED, reshaped, scaled, type Wide } from "../steps.ts";
+import { largest, moved, product, reshaped, SCORE_ROW, scaled, type Wide } from "../steps.ts";
 import { type Context, type Lengths, weightsOf } from "./context.ts";
 
 export interface Ids {
@@ -44,7 +44,7 @@ export function chosen(ctx: Context, { prompt, answer }: Lengths, x: Wide, { all
       sums,
       units.map((own) => own / unit),
     );
-    return { from, scores: reshaped(builder, scores, [answer, rows.scales.length / REDUCED, REDUCED]) };
+    return { from, scores: reshaped(builder, scores, [answer, rows.scales.length / SCORE_ROW, SCORE_ROW]) };
   });
   const most = parts
     .map(({ scores }) => extreme(builder, "max", scores))
@@ -53,9 +53,13 @@ export function chosen(ctx: Context, { prompt, answer }: Lengths, x: Wide, { all
   const first = parts
     .map(({ from, scores }) => {
       const [, rows = 1] = builder.shape(scores).dims;
-      const own = Int32Array.from({ length: rows * REDUCED }, (_, i) => from + i);
+      const own = Int32Array.from({ length: rows * SCORE_ROW }, (_, i) => from + i);
       const isTop = builder.arith("eq", "bool", scores, top);
-      const ids = builder.select(isTop, builder.plain("s32", [rows, REDUCED], own), builder.s32(vocabulary));
+      const ids = builder.select(
+        isTop,
+        builder.plain("s32", [rows, SCORE_ROW], own),
+        builder.s32(vocabulary),
+      );
       return extreme(builder, "min", ids);
     })
     .reduce((a, b) => builder.arith("min", "s32", a, b));

@@ -7,6 +7,7 @@ import { summable } from "./held.ts";
 import type { Lowering } from "./lowering.ts";
 import type { TensorValue } from "./values.ts";
 
+/** REDUCE takes longer ones of s32; they are cut here so that published models import to the programs that they have. */
 const MAX_ROW_BYTES = 1024;
 const COMBINE: Readonly<Record<ReduceName, ArithName & FloatName>> = { sum: "add", min: "min", max: "max" };
 

@@ -169,6 +169,11 @@ contract JudgeGasTest is TraceFixture {
         _measure("reduce 1024 bytes", openings(wordOf(OUT, 0, 0), rowOf(A, 0)), 190_000);
     }
 
+    function test_judgeElement_gasReduceNumbers_succeeds() public {
+        _program(0x010402, 1024, 0x0a0202, N, N);
+        _measure("reduce 1024 numbers", openings(wordOf(OUT, 0, 0), rowOf(A, 0)), 360_000);
+    }
+
     function test_judgeElement_gasNorm_succeeds() public {
         _program(0x010402, 576, 0x0a0302, N, N);
         _measure("norm 576 numbers", openings(wordOf(OUT, 0, 0), rowOf(A, 0)), 300_000);

@@ -87,6 +87,19 @@ contract KernelsTest is Test {
         assertEq(_reduce(1, 4, hex"ffffff", 3), 255);
     }
 
+    /// @dev The longest rows of the largest bytes: no lane may run over.
+    function test_reduce_longestRow_succeeds() public pure {
+        bytes memory row = new bytes(4096);
+        for (uint256 i = 0; i < row.length; ++i) {
+            row[i] = 0xff;
+        }
+        assertEq(_reduce(0, 0, row, 1024), 1024 * 255);
+        assertEq(_reduce(0, 1, row, 1024), 1024 * 127);
+        assertEq(_reduce(0, 2, row, 1024), uint32(int32(-1024)));
+        assertEq(_reduce(1, 2, row, 1024), 0xFFFFFFFF);
+        assertEq(_reduce(2, 2, row, 1024), 0xFFFFFFFF);
+    }
+
     function test_numberOf_byHand_succeeds() public pure {
         assertEq(Rescale.numberOf(0), 0);
         assertEq(Rescale.numberOf(0x1234), 0x1234);
@@ -150,7 +163,7 @@ contract KernelsTest is Test {
     function testFuzz_reduce_equalsLoop_succeeds(uint256 seed, uint256 count, uint256 code) public pure {
         code = [uint256(0), 1, 2, 4][bound(code, 0, 3)];
         uint256 size = code == 2 ? 4 : 1;
-        count = bound(count, 1, 64);
+        count = bound(count, 1, 1024);
         bytes memory row = new bytes(count * size + 64);
         for (uint256 i = 0; i < row.length; ++i) {
             row[i] = keccak256(abi.encode(seed, i))[0];

@@ -126,7 +126,7 @@ contract StepRulesTest is StepRulesContext {
         bad(F.VARIANT, 2, record(0x030202, d66, IDS, LOOKUP, N, 0));
         bad(F.TYPE, 0, record(0x030000, d66, IDS, LOOKUP, N, 0));
         bad(F.OPERAND_A, BYTE, record(0x030002, B.dims3(2, 3, 6), BYTE, LOOKUP, N, 0));
-        bad(F.OPERAND_A, 257, record(0x030002, B.dims2(2, 6), WIDE, LOOKUP, N, 0));
+        bad(F.OPERAND_A, 1025, record(0x030002, B.dims2(2, 6), WIDE, LOOKUP, N, 0));
         bad(F.OPERAND_A, 6, record(0x030002, B.dims2(5, 6), IDS, LOOKUP, N, 0));
         bad(F.OPERAND_B, ROWS, record(0x030002, B.dims2(6, 4), IDS, ROWS, N, 0));
         bad(F.OPERAND_B, 6, record(0x030002, B.dims2(6, 5), IDS, LOOKUP, N, 0));
@@ -354,6 +354,7 @@ contract StepRulesTest is StepRulesContext {
         good(record(0x0a0002, B.dims2(2, 3), INT, N, N, 0));
         good(record(0x0a0100, B.dims3(2, 3, 1), BYTE, N, N, 0));
         good(record(0x0a0204, B.dims1(6), BOOL, N, N, 0));
+        good(record(0x0a0002, B.dims1(2), LONGEST, N, N, 0));
     }
 
     function test_register_reduce_reverts() public {
@@ -362,7 +363,8 @@ contract StepRulesTest is StepRulesContext {
         bad(F.TYPE, 2, record(0x0a0102, B.dims1(6), BYTE, N, N, 0));
         bad(F.OPERAND_A, FLOAT, record(0x0a0103, B.dims1(6), FLOAT, N, N, 0));
         bad(F.OPERAND_A, 6, record(0x0a0002, B.dims1(5), INT, N, N, 0));
-        bad(F.OPERAND_A, 1028, record(0x0a0002, B.dims1(2), WIDE, N, N, 0));
+        bad(F.OPERAND_A, 1025, record(0x0a0002, B.dims1(2), WIDE, N, N, 0));
+        bad(F.OPERAND_A, 1025, record(0x0a0002, B.dims1(2), TOO_LONG, N, N, 0));
         bad(F.OPERAND_B, INT, record(0x0a0002, B.dims1(6), INT, INT, N, 0));
         bad(F.OPERAND_C, INT, record(0x0a0002, B.dims1(6), INT, N, INT, 0));
         bad(F.K, 1, record(0x0a0002, B.dims1(6), INT, N, N, 1));

@@ -26,7 +26,7 @@ abstract contract StepRulesContext is RegistryTest {
     uint16 internal constant TOO_LONG_NORM = 0x800b;
     uint16 internal constant HALF = 0x800c;
     uint16 internal constant NO_WEIGHT = 0x800d;
-    // Steps: s32, u8, bool and f32 [2, 3, 4], s32 [6, 1], u8 [2, 40], s32 [2, 257]; then the tested one, then an
+    // Steps: s32, u8, bool and f32 [2, 3, 4], s32 [6, 1], u8 [2, 40], s32 [2, 1025]; then the tested one, then an
     // output.
     uint16 internal constant INT = 0;
     uint16 internal constant BYTE = 1;
@@ -89,7 +89,7 @@ abstract contract StepRulesContext is RegistryTest {
         d.step(0x090b03, B.dims3(2, 3, 4), INT, N, N, 0);
         d.int16s(B.dims2(6, 1), 0);
         d.step(0x080900, B.dims2(2, 40), SCALAR, N, N, 0);
-        d.step(0x080902, B.dims2(2, 257), SCALAR, N, N, 0);
+        d.step(0x080902, B.dims2(2, 1025), SCALAR, N, N, 0);
         d.records = bytes.concat(d.records, tested);
         d.steps++;
         d.int16s(B.dims1(1), 0);

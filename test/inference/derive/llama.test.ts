@@ -54,6 +54,19 @@ describe("deriveLlama", () => {
     expectNear([texts.flatMap((text) => [...compared(all, text)])]);
   });
 
+  it("behavior: more places than 1,024 bytes hold scores of", () => {
+    const rng = createRng(103);
+    const all = made(rng, { layers: 1, end: 255 }, 290, 4);
+    const texts = Array.from({ length: PROMPTS }, () => textOf(rng, all.model, all.prompt));
+    const { prepared } = all.run;
+    for (const text of texts) {
+      const input = promptInput(all.run, text);
+      const found = findByRows(prepared, prepared.rowPlan() as RowPlan, input);
+      expect(onePass(prepared, input, found)).toEqual(found);
+    }
+    expectNear([texts.flatMap((text) => [...compared(all, text)])]);
+  });
+
   it("behavior: rows of the embedding in parts, as they are more than a tensor holds", () => {
     const rng = createRng(102);
     const large = { vocabulary: 65_280, heads: 18, sharedHeads: 6, hidden: 64, layers: 1, end: 65_278 };

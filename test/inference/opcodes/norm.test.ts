@@ -105,7 +105,7 @@ describe("REDUCE norm", () => {
     for (const type of TYPES) {
       const length = type === "s32" ? 2048 : 8192;
       expect(fieldsOf(type, length, { k: 2 ** 32 - 1 })).toEqual([]);
-      expect(fieldsOf(type, length + 1)).toEqual(["bytes of a row of operand a"]);
+      expect(fieldsOf(type, length + 1)).toEqual(["elements of a row of operand a"]);
     }
   });
 
@@ -114,7 +114,7 @@ describe("REDUCE norm", () => {
     expect(fieldsOf("u8", 3, { b: 0 })).toEqual(["operand b"]);
     expect(fieldsOf("u8", 3, { dims: [3] })).toEqual(["rows of operand a"]);
     expect(fieldsOf("u8", 3, { variant: 0 })).toEqual(["k"]);
-    expect(fieldsOf("u8", 1025, { variant: 0, k: 0 })).toEqual(["bytes of a row of operand a"]);
+    expect(fieldsOf("u8", 1025, { variant: 0, k: 0 })).toEqual(["elements of a row of operand a"]);
   });
 
   test("behavior: the judge's version is 2 with it and 1 with a sum", () => {

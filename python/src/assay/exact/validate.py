@@ -347,10 +347,10 @@ class StepRules:
         is_norm = self.step.variant == 3
         if not is_norm:
             self.no_k()
-        most = MAX_NORM if is_norm else MAX_REDUCED
         a = self.tensor(self.step.a)
         self.require(a.type.is_integer, "a is f32")
-        self.require(a.stored.row_bytes <= most, f"rows of {a.stored.row_bytes} bytes, at most {most}")
+        length, most = a.dims[-1], MAX_NORM // a.type.size if is_norm else MAX_REDUCED
+        self.require(length <= most, f"rows of {length} elements, at most {most}")
         self.require(self.form.count == a.row_count, f"{a.row_count} rows, {self.form.count} outputs")
         self.output_in(ElementType.S32 if self.step.variant in (0, 3) else a.type)
 
