@@ -27,6 +27,7 @@ interface Flags {
   readonly prompt?: string;
   readonly answer?: string;
   readonly text?: string;
+  readonly only?: string;
 }
 
 const SCALES = "scales.json";
@@ -44,13 +45,15 @@ export function addDeriveCommand(parent: Command): void {
     .requiredOption("--out <dir>", "model folder to write")
     .option("--prompt <n>", "most ids of a prompt, of a language model; default 64")
     .option("--answer <n>", "most ids of an answer, of a language model; default 32")
+    .option("--only <ids>", "ids that an answer may consist of, of a language model: 66,72; default: all")
     .option("--text <n>", "most ids of a text, of a classifier; default 48");
   withJson(command).action((name: string, flags: Flags, self: Command) => {
     const folder = recipeFolder(name);
     const scales = checkedScales(readJson(join(folder, SCALES)), join(folder, SCALES));
     const weights = readBytes(flags.from ?? fileBeside(folder, scales.source));
     const file = openWeights(scales.source, weights, sha256Bytes);
-    const recipe = { ...lengthsOf(familyOf(file), flags), scales } as Recipe;
+    const family = familyOf(file);
+    const recipe = { ...lengthsOf(family, flags), ...onlyOf(family, flags), scales } as Recipe;
     const source = {
       recipe,
       file,
@@ -93,6 +96,19 @@ function lengthsOf(family: Family, flags: Flags): Pick<Recipe, "family" | "lengt
     return [];
   });
   return { family, lengths: Object.fromEntries(found) } as Pick<Recipe, "family" | "lengths">;
+}
+
+/** @throws ARGUMENT_INVALID for a classifier, and for what are no ids */
+function onlyOf(family: Family, { only }: Flags): { readonly only?: readonly number[] } {
+  if (only === undefined) return {};
+  if (family !== "llama") refuseArgument("--only", only, `absent: a model of the family ${family} has none`);
+  if (!/^\d{1,5}(,\d{1,5})*$/.test(only)) refuseArgument("--only", only, "ids with commas between them");
+  return {
+    only: only
+      .split(",")
+      .map(Number)
+      .sort((a, b) => a - b),
+  };
 }
 
 /** @throws ARGUMENT_INVALID */

@@ -30,7 +30,13 @@ interface Scales {
 /** Of a language model or a classifier of texts. Scales are as models/smollm2/scales.json has them: the source, and how large
  *  activations become. */
 export type Recipe =
-  | { readonly family: "llama"; readonly lengths: Lengths; readonly scales: Scales }
+  | {
+      readonly family: "llama";
+      readonly lengths: Lengths;
+      /** ids that an answer may consist of, in ascending order; absent: all */
+      readonly only?: readonly number[];
+      readonly scales: Scales;
+    }
   | { readonly family: "bert"; readonly lengths: TextLength; readonly scales: Scales };
 export type Family = Recipe["family"];
 
@@ -54,12 +60,17 @@ export function familyOf({ metadata }: Gguf): Family {
 }
 
 /** The same recipe gives the same bytes. */
-export function recipeBytes({ family, lengths, scales }: Recipe): Uint8Array {
+export function recipeBytes(recipe: Recipe): Uint8Array {
+  const { family, lengths, scales } = recipe;
   const byName = new Map<string, number>(Object.entries(lengths));
   const named = LENGTHS[family].map((name) => [name, byName.get(name)]);
-  const ordered = { family, lengths: Object.fromEntries(named), scales };
+  const ordered = { family, lengths: Object.fromEntries(named), ...onlyOf(recipe), scales };
   return new TextEncoder().encode(`${JSON.stringify(ordered)}\n`);
 }
+
+/** What a recipe says of ids, where it does. */
+const onlyOf = (recipe: Recipe): Pick<Extract<Recipe, { family: "llama" }>, "only"> =>
+  recipe.family === "llama" && recipe.only !== undefined ? { only: recipe.only } : {};
 
 /** What each text of a source is like: an error suggests a command with them. */
 const SOURCE_FORMS = {
@@ -99,7 +110,12 @@ export function readRecipe(content: Uint8Array): Recipe {
   if (!names.every((name) => typeof given[name] === "number"))
     throw invalid("recipe.json", `$.lengths must have the numbers ${names.join(" and ")}`);
   const lengths = Object.fromEntries(names.map((name) => [name, given[name]]));
-  return { family, lengths, scales: checkedScales(value?.scales, "recipe.json") } as unknown as Recipe;
+  const scales = checkedScales(value?.scales, "recipe.json");
+  const only = (value as { readonly only?: unknown }).only;
+  if (only === undefined) return { family, lengths, scales } as unknown as Recipe;
+  if (family !== "llama" || !Array.isArray(only) || !only.every((id) => typeof id === "number"))
+    throw invalid("recipe.json", `$.only is ${shown(only)}, must be ids, of a language model alone`);
+  return { family, lengths, only, scales } as unknown as Recipe;
 }
 
 /** @param weights content of the file that a source names @throws WEIGHTS_WRONG for another file; GGUF_INVALID */
@@ -127,7 +143,7 @@ export function derive(recipe: Recipe, file: Gguf): Derivation {
     return { ...deriveBert(file, scales, recipe.lengths), text };
   }
   const text = derivedText(file, llamaShape(file).vocabulary);
-  return { ...deriveLlama(file, scales, recipe.lengths), text };
+  return { ...deriveLlama(file, scales, recipe.lengths, recipe.only), text };
 }
 
 /** For a sentence. */

@@ -212,9 +212,13 @@ describe("assay model derive", () => {
     expect(await derive(source.folder, source.weights, "--prompt", "0")).toMatchObject({
       code: "ARGUMENT_INVALID",
     });
-    expect(await derive(source.folder, source.weights, "--prompt", "250")).toMatchObject({
+    expect(await derive(source.folder, source.weights, "--prompt", "1000")).toMatchObject({
       code: "LENGTHS_INVALID",
     });
+    const held = (only: string) => derive(source.folder, source.weights, "--only", only);
+    expect(await held("3;4")).toMatchObject({ code: "ARGUMENT_INVALID" });
+    expect(await held("3,3")).toMatchObject({ code: "ANSWER_IDS_INVALID" });
+    expect(await held("65535")).toMatchObject({ code: "ANSWER_IDS_INVALID" });
     writeFileSync(
       join(cut.folder, "scales.json"),
       JSON.stringify({ ...scales, source: { file: "small.gguf" } }),

@@ -32,8 +32,13 @@ export const textOf = (rng: Rng, { vocabulary }: SmallLlama, length: number): nu
 export const textsOf = (rng: Rng, model: SmallLlama, length: number, texts = 24): number[][] =>
   Array.from({ length: texts }, () => textOf(rng, model, length));
 
-export function derivedLlama(model: SmallLlama, scales: unknown, lengths: Lengths): RunnableLlama {
-  const derived = deriveLlama(readGguf(model.bytes), scales, lengths);
+export function derivedLlama(
+  model: SmallLlama,
+  scales: unknown,
+  lengths: Lengths,
+  only?: readonly number[],
+): RunnableLlama {
+  const derived = deriveLlama(readGguf(model.bytes), scales, lengths, only);
   return { derived, prepared: prepare(derived.model, SELECTOR) };
 }
 

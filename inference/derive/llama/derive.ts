@@ -4,6 +4,7 @@ import { Budget } from "../../onnx/budget.ts";
 import { ProgramBuilder } from "../../onnx/builder.ts";
 import { fail } from "../../onnx/fail.ts";
 import { pruned } from "../../onnx/outputs.ts";
+import { MAX_REDUCED_LENGTH } from "../../program/check.ts";
 import { assertValid } from "../../program/validate.ts";
 import { type DerivedModel, MOST_PLACES, MOST_WORK, orRefused } from "../derived.ts";
 import { embedded } from "../embedding.ts";
@@ -19,15 +20,26 @@ import { llamaShape } from "./shape.ts";
 import { chosen, idsOf } from "./text.ts";
 
 /** @param scales as `readScales` takes them
- *  @throws GGUF_INVALID, SCALES_INVALID, LENGTHS_INVALID; DERIVATION_REFUSED for weights and scales that do not go together;
+ *  @param only ids that an answer may consist of, in ascending order; absent: all
+ *  @throws GGUF_INVALID, SCALES_INVALID, LENGTHS_INVALID, ANSWER_IDS_INVALID; DERIVATION_REFUSED for weights and scales that do not go together;
  *  PROGRAM_INVALID for answers that no output holds */
-export const deriveLlama = (file: Gguf, scales: unknown, lengths: Lengths): DerivedModel =>
-  orRefused(() => emitted(file, scales, lengths));
+export const deriveLlama = (
+  file: Gguf,
+  scales: unknown,
+  lengths: Lengths,
+  only?: readonly number[],
+): DerivedModel => orRefused(() => emitted(file, scales, lengths, only));
 
-function emitted(file: Gguf, scales: unknown, lengths: Lengths): DerivedModel {
+function emitted(
+  file: Gguf,
+  scales: unknown,
+  lengths: Lengths,
+  only: readonly number[] | undefined,
+): DerivedModel {
   const shape = llamaShape(file);
   const { layers, final } = readScales(scales, shape);
   const places = placesFor(lengths);
+  checkOnly(only, shape.vocabulary);
   const { prompt, answer } = lengths;
   const builder = new ProgramBuilder("int16s", prompt, "int16s", new Budget(MOST_WORK));
   const ctx: Context = { builder, file, shape, places };
@@ -54,7 +66,7 @@ function emitted(file: Gguf, scales: unknown, lengths: Lengths): DerivedModel {
     ],
   );
   const x = normalized({ ...ctx, places: answer }, last, "output_norm.weight", final);
-  const output = chosen(ctx, lengths, x, ids);
+  const output = chosen(ctx, lengths, x, ids, only);
   const derived = pruned(builder.model("int16s"), output, builder.nodes);
   assertValid(derived.model.program);
   return derived;
@@ -68,5 +80,21 @@ function placesFor({ prompt, answer }: Lengths): number {
     "LENGTHS_INVALID",
     `A prompt of ${prompt} and an answer of ${answer} ids: each has at least 1, both together at most ${MOST_PLACES + 1}.`,
     "Choose shorter ones.",
+  );
+}
+
+/** A row of scores is compared at once. */
+const MOST_ONLY = MAX_REDUCED_LENGTH;
+
+function checkOnly(only: readonly number[] | undefined, vocabulary: number): void {
+  if (only === undefined) return;
+  const isId = (id: number, i: number): boolean =>
+    Number.isSafeInteger(id) && id >= 0 && id < vocabulary && (i === 0 || id > (only[i - 1] as number));
+  const at = only.findIndex((id, i) => !isId(id, i));
+  if (only.length >= 1 && only.length <= MOST_ONLY && at === -1) return;
+  throw fail(
+    "ANSWER_IDS_INVALID",
+    `An answer of ${only.length} ids${at === -1 ? "" : `, of which number ${at} is ${only[at]}`}: 1 to ${MOST_ONLY} are chosen among, each below the vocabulary's ${vocabulary} and above the one before it.`,
+    "Name the ids that an answer may consist of, in ascending order.",
   );
 }

@@ -4,6 +4,7 @@ import type { ProgramBuilder } from "../../onnx/builder.ts";
 import type { Operand } from "../../program/form.ts";
 import { ID_OFFSET, NO_ID } from "../../text/ids.ts";
 import { tableParts } from "../embedding.ts";
+import { chosenRows, type QuantizedRows } from "../quantized-rows.ts";
 import { largest, moved, product, reshaped, SCORE_ROW, scaled, type Wide } from "../steps.ts";
 import { type Context, type Lengths, weightsOf } from "./context.ts";
 
@@ -30,37 +31,60 @@ export function idsOf({ builder, shape, places }: Context, { prompt, answer }: L
   return { all, isText: reshaped(builder, isText, [1, places]) };
 }
 
+/** Ids that an answer may consist of, in rows that are compared at once. */
+interface Candidates {
+  readonly ids: Int32Array;
+  readonly rows: QuantizedRows;
+  readonly perRow: number;
+}
+
+/** @param only ids in ascending order; absent: the whole vocabulary */
+function candidatesOf(table: QuantizedRows, only: readonly number[] | undefined): readonly Candidates[] {
+  if (only !== undefined) {
+    const rows = chosenRows(
+      table,
+      only.map((row) => ({ row, sign: 1 })),
+    );
+    return [{ ids: Int32Array.from(only), rows, perRow: only.length }];
+  }
+  return tableParts(table).map(({ from, rows }) => ({
+    ids: Int32Array.from(rows.scales, (_, i) => from + i),
+    rows,
+    perRow: SCORE_ROW,
+  }));
+}
+
 /** The first id with the largest score at each place of the answer; behind the end of the answer nothing.
- *  @param x rows of the places in front of the answer's */
-export function chosen(ctx: Context, { prompt, answer }: Lengths, x: Wide, { all }: Ids): Operand {
+ *  @param x rows of the places in front of the answer's @param only ids that are chosen among; absent: all */
+export function chosen(
+  ctx: Context,
+  { prompt, answer }: Lengths,
+  x: Wide,
+  { all }: Ids,
+  only?: readonly number[],
+): Operand {
   const { builder, shape, places } = ctx;
   const { vocabulary } = shape;
-  const table = weightsOf(ctx, shape.head);
-  const unit = largest(table.scales) * x.unit;
-  const parts = tableParts(table).map(({ from, rows }) => {
+  const candidates = candidatesOf(weightsOf(ctx, shape.head), only);
+  const unit = Math.max(...candidates.map(({ rows }) => largest(rows.scales))) * x.unit;
+  const parts = candidates.map(({ ids, rows, perRow }) => {
     const { sums, units } = product(builder, x, rows, [answer]);
     const scores = scaled(
       builder,
       sums,
       units.map((own) => own / unit),
     );
-    return { from, scores: reshaped(builder, scores, [answer, rows.scales.length / SCORE_ROW, SCORE_ROW]) };
+    return { ids, perRow, scores: reshaped(builder, scores, [answer, ids.length / perRow, perRow]) };
   });
   const most = parts
     .map(({ scores }) => extreme(builder, "max", scores))
     .reduce((a, b) => builder.arith("max", "s32", a, b));
   const top = reshaped(builder, most, [answer, 1, 1]);
   const first = parts
-    .map(({ from, scores }) => {
-      const [, rows = 1] = builder.shape(scores).dims;
-      const own = Int32Array.from({ length: rows * SCORE_ROW }, (_, i) => from + i);
+    .map(({ ids, perRow, scores }) => {
       const isTop = builder.arith("eq", "bool", scores, top);
-      const ids = builder.select(
-        isTop,
-        builder.plain("s32", [rows, SCORE_ROW], own),
-        builder.s32(vocabulary),
-      );
-      return extreme(builder, "min", ids);
+      const own = builder.plain("s32", [ids.length / perRow, perRow], ids);
+      return extreme(builder, "min", builder.select(isTop, own, builder.s32(vocabulary)));
     })
     .reduce((a, b) => builder.arith("min", "s32", a, b));
   const before = moved(builder, all, [answer, 1], [[places, [[0, 1]], prompt - 1]]);
@@ -74,5 +98,6 @@ export function chosen(ctx: Context, { prompt, answer }: Lengths, x: Wide, { all
 /** The least or largest number of each matrix, [matrices, 1]. */
 function extreme(builder: ProgramBuilder, name: "min" | "max", numbers: Operand): Operand {
   const [matrices = 1, rows = 1] = builder.shape(numbers).dims;
-  return builder.reduce(name, builder.reduce(name, numbers, [matrices, rows]), [matrices, 1]);
+  const ofRows = builder.reduce(name, numbers, [matrices, rows]);
+  return rows === 1 ? ofRows : builder.reduce(name, ofRows, [matrices, 1]);
 }

