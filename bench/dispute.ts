@@ -5,7 +5,7 @@ import { ClaimedTrace } from "../challenger/claimed-trace.ts";
 import { interrogate, type OwnTrace, type Question } from "../challenger/interrogate.ts";
 import { type DishonestRun, falsify } from "../cli/demo/dishonest/faults.ts";
 import { createRng } from "../conformance/generate/rng.ts";
-import { encodeInput } from "../inference/codecs/input.ts";
+import { type CodecInput, encodeInput } from "../inference/codecs/input.ts";
 import { commitTrace, commitWeights } from "../inference/commit/commitments.ts";
 import type { Opening } from "../inference/commit/openings.ts";
 import { encodePosition } from "../inference/commit/positions.ts";
@@ -32,15 +32,21 @@ export interface MeasuredDispute {
   readonly seconds: number;
 }
 
-/** Claims a run with one wrong element of a DOT step, and disputes it to its fall. */
+export interface Subject {
+  /** whose element is wrong; default: that of `limitModel` */
+  readonly step?: number;
+  /** default: bytes by chance, of a program of the codec raw */
+  readonly input?: CodecInput;
+}
+
+/** Claims a run with one wrong element of a step, and disputes it to its fall. */
 export async function measureDispute(
   bench: BenchChain,
   model: Model,
-  step = DOT_STEP,
+  { step = DOT_STEP, input = bytesFor(model) }: Subject = {},
 ): Promise<MeasuredDispute> {
   const prepared = prepare(model, SELECTOR);
-  const bytes = createRng(7).bytes(model.program.inputSize);
-  const calldata = encodeInput(model.program, SELECTOR, { codec: "raw", bytes });
+  const calldata = encodeInput(model.program, SELECTOR, input);
   const cheated = falsify(prepared, calldata, { kind: "element", step });
   const modelId = await bench.register(model);
   const output = toHex(cheated.output);
@@ -48,6 +54,11 @@ export async function measureDispute(
   const weights = commitWeights(model);
   return disputeToItsFall(bench, { prepared, weights, calldata, cheated, claim });
 }
+
+const bytesFor = ({ program }: Model): CodecInput => ({
+  codec: "raw",
+  bytes: createRng(7).bytes(program.inputSize),
+});
 
 export interface Cheated {
   readonly prepared: PreparedModel;
@@ -77,7 +88,7 @@ export async function disputeToItsFall(
   await move("challenge", CHALLENGER, actions.challenge(claim));
   const { trace: cheat } = cheated;
   await move("commitTrace", PROVER, commit ?? actions.commitTrace(claim, hexes(topsOf(cheat))));
-  const own = ownTrace(prepared, calldata, weights);
+  const own = ownTrace(cheated.output, { prepared, calldata, weights });
   const claimed = new ClaimedTrace(traceShapes(prepared.program), topsOf(cheat));
   for (;;) {
     const question = interrogate(own, claimed, cheated.output);
@@ -94,9 +105,13 @@ export async function disputeToItsFall(
   }
 }
 
-function ownTrace(prepared: PreparedModel, calldata: Uint8Array, weights: OwnTrace["weights"]): OwnTrace {
+/** @param claimed the output, which some programs read */
+function ownTrace(
+  claimed: Uint8Array,
+  { prepared, calldata, weights }: Pick<Cheated, "prepared" | "calldata" | "weights">,
+): OwnTrace {
   const { program } = prepared;
-  const tensors = trace(prepared, calldata);
+  const tensors = trace(prepared, calldata, claimed);
   const constant: OwnTrace["constant"] = (operand) => prepared.constant(operand);
   return { program, tensors, trace: commitTrace(program, tensors), weights, constant };
 }

@@ -36,7 +36,7 @@ async function measure(): Promise<Measured> {
     await firstDispute(bench);
     const measured: GrowthPoint[] = [];
     for (const [layers, width] of SHAPES) {
-      const { moves, seconds } = await measureDispute(bench, layeredModel(layers, width), layers);
+      const { moves, seconds } = await measureDispute(bench, layeredModel(layers, width), { step: layers });
       const gas = Number(moves.reduce((sum, move) => sum + move.gas, 0n));
       measured.push({ parameters: layers * width * width, moves: moves.length, gas, seconds });
     }

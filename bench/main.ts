@@ -33,7 +33,7 @@ import {
   runPart,
 } from "./report.ts";
 import { RUST_PARTS } from "./rust.ts";
-import { SEQUENCES_PART } from "./sequences.ts";
+import { SEQUENCES_PART } from "./sequences/part.ts";
 import { TREES_PART } from "./trees.ts";
 import { WORKERS_PART } from "./workers/part.ts";
 

@@ -1,0 +1,75 @@
+/** sentiment-transformer as a program of integers: its size, what a run takes here and in onnxruntime, and a dispute. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { encodeInput } from "../../inference/codecs/input.ts";
+import { commitTrace } from "../../inference/commit/commitments.ts";
+import { readGguf } from "../../inference/derive/gguf.ts";
+import { derive, familyOf } from "../../inference/derive/recipe.ts";
+import { execute } from "../../inference/executor/execute.ts";
+import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts";
+import { proveProfile } from "../../inference/profile/prove.ts";
+import { elementBytes, elementCount } from "../../inference/program/form.ts";
+import { OnnxruntimeEngine } from "../../inference/runtime/engine.ts";
+import { RuntimePool } from "../../inference/runtime/pool.ts";
+import { PieceText } from "../../inference/text/piece-text.ts";
+import { SELECTOR } from "../chain.ts";
+import { grouped, type Measured } from "../report.ts";
+import { addDispute, lastProduct } from "./dispute.ts";
+import { inMegabytes, inMilliseconds, inSeconds, leastTime, MIB, ModelFigures, timed } from "./measured.ts";
+
+const FOLDER = "models/sentiment-transformer";
+const LENGTH = 48;
+const RUNS = 10;
+const TEXT =
+  "Shares of the chip maker fell 12 % after it cut its forecast for the quarter, while analysts at two banks kept their ratings and pointed to a record order book";
+
+export async function measureClassifier(): Promise<Measured> {
+  const file = readGguf(new Uint8Array(readFileSync(join(FOLDER, "weights.gguf"))));
+  const scales = JSON.parse(readFileSync(join(FOLDER, "scales.json"), "utf8"));
+  const family = familyOf(file);
+  if (family !== "bert") throw new Error(`${FOLDER} is of the family ${family}.`);
+  const derived = timed(() => derive({ family, lengths: { text: LENGTH }, scales }, file));
+  const { model, nodes, text } = derived.result;
+  if ("without" in text) throw new Error(text.without);
+  const proven = timed(() => proveProfile(model, nodes));
+  const prepared = prepare(model, SELECTOR);
+  const input = { codec: "int16s", int16s: new PieceText(text.files, LENGTH).int16s(TEXT) } as const;
+  const calldata = encodeInput(model.program, SELECTOR, input);
+  const { steps } = model.program;
+  const trace = steps.reduce((sum, { type, dims }) => sum + elementBytes(type) * elementCount(dims), 0);
+  const figures = new ModelFigures(`sentiment-transformer, ${LENGTH} ids`);
+  figures.atMost("steps", steps.length, grouped, 220);
+  figures.atMost("the trace's tensors", trace, inMegabytes, 10 * MIB);
+  figures.add("weights", inMegabytes(model.weights.reduce((sum, { length }) => sum + length, 0)));
+  figures.add("deriving the program from the file", inSeconds(derived.seconds));
+  figures.add("proving its profile, as a node does when it starts", inSeconds(proven.seconds));
+  const run = leastTime(RUNS, () => execute(prepared, calldata));
+  figures.atMost("a run", run, inMilliseconds, 0.08);
+  figures.atMost("a run by onnxruntime", await byOnnxruntime(prepared, calldata), inMilliseconds, 0.015);
+  const committed = leastTime(RUNS, () => commitTrace(model.program, prepared.run(input)));
+  figures.atMost("a run and its commitment", committed, inSeconds, 0.5);
+  await addDispute(figures, { model, input, step: lastProduct(model) }, 800_000);
+  return { figures: figures.all, rows: figures.rows("sentiment-transformer") };
+}
+
+/** Seconds of `session.run`, on one thread as everything here. */
+async function byOnnxruntime(prepared: PreparedModel, calldata: Uint8Array): Promise<number> {
+  const pool = new RuntimePool();
+  try {
+    const onFallBack = (_: string, reason: string): void => {
+      throw new Error(`onnxruntime does not run it: ${reason}`);
+    };
+    const models = new Map([["classifier", prepared]]);
+    const engine = await OnnxruntimeEngine.open(pool, models, { onFallBack, selfTests: 1 });
+    const tensors = prepared.inputTensors(prepared.decode(calldata));
+    let least = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < RUNS; i++) {
+      const result = await engine.runTensors("classifier", tensors);
+      if ("failure" in result) throw new Error(result.failure);
+      least = Math.min(least, result.sessionMs / 1000);
+    }
+    return least;
+  } finally {
+    pool.close();
+  }
+}

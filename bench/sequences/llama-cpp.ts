@@ -1,0 +1,74 @@
+/** llama.cpp on the same file and the same prompt, on one thread. */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { isLlamaInstalled, llamaFiles } from "../../agent/executor/models/llama/install.ts";
+import { projectRoot } from "../../tools/foundry.ts";
+
+/** Where `npm run test:executor` and `test:sequences` install it. */
+const FOLDER = join(projectRoot, "build", "executor-data", "llama");
+
+export interface Generated {
+  readonly ids: readonly number[];
+  /** seconds from the prompt to each id */
+  readonly seen: readonly number[];
+}
+
+/** What is used of node-llama-cpp here. */
+interface Library {
+  getLlama(options: {
+    readonly gpu: false;
+    readonly build: "never";
+    readonly skipDownload: true;
+    readonly progressLogs: false;
+    readonly logLevel: "error";
+    readonly maxThreads: number;
+  }): Promise<{
+    loadModel(options: { readonly modelPath: string }): Promise<{
+      createContext(options: { readonly contextSize: number; readonly threads: number }): Promise<{
+        getSequence(): {
+          evaluate(
+            tokens: readonly number[],
+            options: { readonly temperature: number; readonly yieldEogToken: boolean },
+          ): AsyncIterable<number>;
+          clearHistory(): Promise<void>;
+        };
+      }>;
+    }>;
+    dispose(): Promise<void>;
+  }>;
+}
+
+/** The likeliest ids behind a prompt. @param count how many @returns undefined where llama.cpp is not installed */
+export async function generateByLlamaCpp(
+  weights: string,
+  prompt: readonly number[],
+  count: number,
+): Promise<Generated | undefined> {
+  if (!isLlamaInstalled(FOLDER)) return undefined;
+  const library = (await import(pathToFileURL(llamaFiles(FOLDER).library).href)) as Library;
+  const llama = await library.getLlama({
+    ...{ gpu: false, build: "never", skipDownload: true, progressLogs: false, logLevel: "error" },
+    maxThreads: 1,
+  });
+  try {
+    const model = await llama.loadModel({ modelPath: weights });
+    const context = await model.createContext({ contextSize: prompt.length + count + 1, threads: 1 });
+    const sequence = context.getSequence();
+    let generated: Generated = { ids: [], seen: [] };
+    // The first time fills memory.
+    for (let round = 0; round < 2; round++) {
+      await sequence.clearHistory();
+      const [ids, seen]: [number[], number[]] = [[], []];
+      const began = performance.now();
+      for await (const id of sequence.evaluate(prompt, { temperature: 0, yieldEogToken: true })) {
+        seen.push((performance.now() - began) / 1000);
+        ids.push(id);
+        if (ids.length === count) break;
+      }
+      generated = { ids, seen };
+    }
+    return generated;
+  } finally {
+    await llama.dispose();
+  }
+}

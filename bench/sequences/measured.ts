@@ -1,0 +1,62 @@
+/** Figures of one derived model. */
+import { type Figure, megabytes } from "../report.ts";
+
+export interface Timed<T> {
+  readonly result: T;
+  readonly seconds: number;
+}
+
+export function timed<T>(work: () => T): Timed<T> {
+  const began = performance.now();
+  const result = work();
+  return { result, seconds: (performance.now() - began) / 1000 };
+}
+
+/** The least time of some runs: other processes only ever add to it. */
+export function leastTime(runs: number, work: () => unknown): number {
+  return Math.min(...Array.from({ length: runs }, () => timed(work).seconds));
+}
+
+export const MIB = 2 ** 20;
+
+/** A figure of a model, with its limit where it has one. */
+export class ModelFigures {
+  readonly all: Figure[] = [];
+  readonly #name: string;
+
+  /** @param name of the model, in front of each figure's */
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  add(what: string, value: string, target?: { readonly text: string; readonly isMet: boolean }): void {
+    this.all.push({
+      name: `${this.#name}: ${what}`,
+      value,
+      ...(target === undefined ? {} : { target: target.text, isMet: target.isMet }),
+    });
+  }
+
+  /** @param most absent: it is only reported */
+  atMost(what: string, value: number, shown: (value: number) => string, most?: number): void {
+    const target = most === undefined ? undefined : { text: `≤ ${shown(most)}`, isMet: value <= most };
+    this.add(what, shown(value), target);
+  }
+
+  atLeast(what: string, value: number, shown: (value: number) => string, least: number): void {
+    this.add(what, shown(value), { text: `≥ ${shown(least)}`, isMet: value >= least });
+  }
+
+  /** The same as data. */
+  rows(model: string): object[] {
+    const prefix = this.#name.length + 2;
+    return this.all.map(({ name, value, target, isMet }) => ({
+      ...{ model, figure: name.slice(prefix), value },
+      ...(target === undefined ? {} : { target, met: isMet }),
+    }));
+  }
+}
+
+export const inSeconds = (value: number): string => `${value.toFixed(value < 1 ? 2 : 1)} s`;
+export const inMilliseconds = (value: number): string => `${(1000 * value).toFixed(0)} ms`;
+export const inMegabytes = (bytes: number): string => megabytes(bytes);

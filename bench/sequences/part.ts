@@ -1,0 +1,27 @@
+/** Derived models beside the figures that they should reach. */
+import { smollm2Weights } from "../../test/support/smollm2.ts";
+import type { Measured, Part } from "../report.ts";
+import { measureClassifier } from "./classifier.ts";
+import { measureLanguageModel } from "./language.ts";
+
+async function run(): Promise<Measured> {
+  const weights = smollm2Weights();
+  const measured = [await measureClassifier()];
+  if (weights !== undefined) measured.push(await measureLanguageModel(weights));
+  const missing = {
+    name: "SmolLM2-135M",
+    value: "not measured: ASSAY_WEIGHTS names no file of weights (docs/DERIVE.md)",
+  };
+  return {
+    figures: [...measured.flatMap(({ figures }) => figures), ...(weights === undefined ? [missing] : [])],
+    rows: measured.flatMap(({ rows }) => rows),
+  };
+}
+
+export const SEQUENCES_PART: Part = {
+  name: "sequences",
+  title: "Derived models",
+  method:
+    "models/sentiment-transformer, and SmolLM2-135M-Instruct from the file that ASSAY_WEIGHTS names or `npm run test:executor` installs, in one process and one thread, llama.cpp too. Memory is of deriving, proving and planning, too. A dispute is over one wrong element of the last product of 16 bits, from the challenge to the conviction.",
+  run,
+};
