@@ -1,13 +1,21 @@
 /** What a derived classifier reads, as text: word pieces between its first and its last token. */
 import { Tokenizer as Encoder } from "@huggingface/tokenizers";
 import { fail } from "../onnx/fail.ts";
-import { utf8Text } from "./detokenizer.ts";
 import { ID_OFFSET, NO_ID } from "./ids.ts";
 import { encoderParts, type PieceParts, readPieceFiles } from "./pieces-file.ts";
+import { wellFormed } from "./tokenizer.ts";
 import { type TokenizerFiles, vocabularyJson } from "./tokenizer-file.ts";
 
 /** Characters that may become one id: a longer text is not counted. */
 const LONGEST_PIECE = 2 ** 10;
+
+/** Ideographs above U+FFFF, each of which is a word. Source: `is_chinese_char` of Hugging Face's tokenizers, in Rust. */
+const IDEOGRAPHS =
+  /[\u{20000}-\u{2a6df}\u{2a700}-\u{2b73f}\u{2b740}-\u{2b81f}\u{2b920}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu;
+
+/** Does what the encoder leaves out of that normalization: it parts no ideograph above U+FFFF from the words beside it,
+ *  which were then unknown, and lower case depends on what is beside a letter for none but this one. */
+const normalized = (text: string): string => text.replace(IDEOGRAPHS, " $& ").replaceAll("Σ", "σ");
 
 export class PieceText {
   readonly parts: PieceParts;
@@ -37,9 +45,7 @@ export class PieceText {
   /** Ids of a text with its first and its last token. A piece that is written like a control token is unknown. */
   ids(text: string): number[] {
     const { first, last, unknown } = this.parts;
-    const found = this.#encoder.encode(utf8Text(new TextEncoder().encode(text)), {
-      add_special_tokens: false,
-    });
+    const found = this.#encoder.encode(normalized(wellFormed(text)), { add_special_tokens: false });
     const pieces = found.ids.map((id: number) => (this.#control.has(id) ? unknown : id));
     return [first, ...pieces, last];
   }

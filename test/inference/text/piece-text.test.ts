@@ -65,6 +65,16 @@ describe("PieceText", () => {
     expect(pieces.ids("")).toEqual([FIRST, LAST]);
   });
 
+  it("behavior: ideographs above U+FFFF are words, and lower case does not hang on what is beside a letter", () => {
+    // What Hugging Face's tokenizers in Rust make of these texts: words beside an ideograph stay words, Σ is never ς.
+    const [one, alone] = ["\u{20000}", "\u03c3"];
+    const tokens = metadata.get("tokenizer.ggml.tokens") as readonly string[];
+    const greek = new PieceText(filesOf({ tokens: [...tokens.slice(0, -2), "\u2581\u03b1", alone] }), 12);
+    const of = (token: string) => greek.parts.tokens.indexOf(token);
+    expect(greek.ids(`a${one}B`)).toEqual([FIRST, of("a"), UNKNOWN, of("b"), LAST]);
+    expect(greek.ids("\u0391\u03a3")).toEqual([FIRST, of("\u03b1"), of(`##${alone}`), LAST]);
+  });
+
   it("error: a text that is too long, and one that is far too long", () => {
     expect(codeOf(() => pieces.int16s("a ".repeat(11)))).toContain("TEXT_TOO_LONG: The text has 13 ids");
     expect(codeOf(() => pieces.int16s("a".repeat(2 ** 20)))).toContain(
