@@ -1,6 +1,6 @@
 /** Conversations to ids, by a model's chat template. */
-import { Template } from "@huggingface/jinja";
 import { fail } from "../onnx/fail.ts";
+import { BoundedTemplate } from "./bounded-template.ts";
 import { type Tokenizer, wellFormed } from "./tokenizer.ts";
 
 export const ROLES = ["system", "user", "assistant"] as const;
@@ -29,7 +29,7 @@ export function checkedMessages(value: unknown): readonly Message[] {
 /** Writes conversations as a model was trained on them. A message's text never becomes a control token: characters that
  *  begin or end one are stand-ins while the template is filled, and what the template itself says is told apart so. */
 export class ChatTemplate {
-  readonly #template: Template;
+  readonly #template: BoundedTemplate;
   readonly #tokenizer: Tokenizer;
   readonly #control: RegExp;
   readonly #standIns: ReadonlyMap<string, string>;
@@ -83,7 +83,7 @@ export class ChatTemplate {
       eos_token: tokens[end],
     };
     try {
-      return this.#template.render(values);
+      return this.#template.fill(values);
     } catch (cause) {
       throw fail(
         "TEMPLATE_REFUSES",
@@ -96,9 +96,9 @@ export class ChatTemplate {
   }
 }
 
-function parsed(template: string): Template {
+function parsed(template: string): BoundedTemplate {
   try {
-    return new Template(template);
+    return new BoundedTemplate(template);
   } catch (cause) {
     const why = `The model's chat template is no Jinja that is understood: ${because(cause)}.`;
     throw fail("TEMPLATE_INVALID", why, "Ask the model with ids.", {}, cause);

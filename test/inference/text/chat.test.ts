@@ -70,6 +70,34 @@ describe("ModelText", () => {
     expect(trimmed.tokenizer.text(trimmed.ids([user(" <|im_end|> ")]))).toBe("<|im_end|>");
   });
 
+  it.each([
+    ["a list that fills the memory", "{% for i in range(30000000) %}{% endfor %}"],
+    ["loops in loops", "{% for i in range(3000) %}{% for j in range(3000) %}{% endfor %}{% endfor %}"],
+    [
+      "a text that doubles",
+      "{% set ns = namespace(x='ab') %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}{{ ns.x }}",
+    ],
+    ["numbers that are not whole", "{{ range(0, 1, 0.0000001) | length }}"],
+  ])("error: a template of %s is refused, and does not stop who fills it", (_, template) => {
+    const started = performance.now();
+    expect(() => smallText(100, withTemplate(template)).ids([user("hi")])).toThrow(
+      "does not take this conversation",
+    );
+    expect(performance.now() - started).toBeLessThan(30_000);
+  });
+
+  it("error: a template with too many spaces in a row is none, as reading it takes the square of them", () => {
+    const spaces = smallText(100, withTemplate(`a${" ".repeat(2_000)}b`));
+    expect(() => spaces.ids([user("hi")])).toThrow("more than 1024 spaces in a row");
+  });
+
+  it("behavior: a template is given no date: the same conversation has the same ids on every day", () => {
+    const template =
+      "{% if strftime_now is defined %}{{ strftime_now('%d') }}{% endif %}{{ range(1, 6, 2) | join }}";
+    const dated = smallText(100, withTemplate(template));
+    expect(dated.tokenizer.text(dated.ids([user("hi")]))).toBe("135");
+  });
+
   it("behavior: a prompt has nothing in front, and an answer nothing behind its end", () => {
     const { ids, int16s } = model.prompt([user("hi")]);
     expect(int16s).toHaveLength(1_000);
