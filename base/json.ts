@@ -11,11 +11,14 @@ const MAX_DEPTH = 64;
 /** More than any function takes: calldata of 64 KB holds 2,048 words. */
 const MAX_VALUES = 4_096;
 
-/** @param what the bytes are, for the message
+/** Deeper nesting is refused: whatever shows or walks a value does so by recursion, and has a stack that ends.
+ *  @param what the bytes are, for the message
  *  @throws BaseError JSON_INVALID, TEXT_NOT_UNICODE */
 export function parseJson(bytes: Uint8Array, what: string): unknown {
   try {
-    return JSON.parse(decodeUtf8(bytes, what));
+    const value: unknown = JSON.parse(decodeUtf8(bytes, what));
+    requireShallow(value, what, 0);
+    return value;
   } catch (cause) {
     if (cause instanceof BaseError) throw cause;
     throw jsonInvalid(what, cause instanceof Error ? cause.message : String(cause));
@@ -51,6 +54,13 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
       cause,
     });
   }
+}
+
+/** @throws BaseError JSON_INVALID */
+function requireShallow(value: unknown, what: string, depth: number): void {
+  if (depth > MAX_DEPTH) throw jsonInvalid(what, `it nests deeper than ${MAX_DEPTH}`);
+  if (typeof value === "object" && value !== null)
+    for (const part of Object.values(value)) requireShallow(part, what, depth + 1);
 }
 
 function check(value: unknown, path: string, depth: number, seen: { values: number }): void {
