@@ -1,6 +1,7 @@
 /** What commands print: a result for people, or JSON with --json; errors with the next step and an exit code. */
 import { type Command, CommanderError } from "commander";
 import { BaseError } from "../base/errors.ts";
+import { terminalText } from "./terminal-text.ts";
 
 export const EXIT = {
   ok: 0,
@@ -24,11 +25,11 @@ export const withJson = (command: Command): Command => command.option("--json", 
 /** Prints a result: JSON with --json, else the lines. */
 export function printResult(command: Command, result: object, lines: readonly string[]): void {
   const { json } = command.optsWithGlobals<{ json?: boolean }>();
-  console.log(json === true ? toJson(result) : lines.join("\n"));
+  console.log(json === true ? toJson(result) : terminalText(lines.join("\n")));
 }
 
 /** Progress, for people, beside the result. */
-export const printProgress = (line: string): void => console.error(line);
+export const printProgress = (line: string): void => console.error(terminalText(line));
 
 /** JSON text; integers above 53 bits become decimal strings.
  *  @param indent 0: one line */
@@ -72,8 +73,8 @@ export function reportError(error: unknown, { json = false, debug = false } = {}
       toJson({ error: { code, message, nextStep, details, retryable: known && error.retryable } }),
     );
   } else {
-    console.error(`error: ${message}`);
-    if (nextStep !== undefined) console.error(`next: ${nextStep}`);
+    console.error(terminalText(`error: ${message}`));
+    if (nextStep !== undefined) console.error(terminalText(`next: ${nextStep}`));
   }
   if (debug) console.error(error);
   if (!known) return EXIT.unexpected;

@@ -34,9 +34,10 @@ export const showOutput = (
   values: decodeReturn(called, output),
 });
 
+/** Each line of an answer is one of them: it does not look like what a command says. */
 export const outputLines = ({ meaning, text, values }: ShownOutput): readonly string[] => [
   ...(meaning === undefined ? [] : [meaning.text]),
-  ...(text === undefined ? [] : [text]),
+  ...(text === undefined ? [] : text.split("\n")),
   ...Object.entries(values).map(([name, value]) => `${name} = ${String(value)}`),
 ];
 

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { isBaseError } from "../../base/errors.ts";
 import type { Message } from "../../inference/text/chat.ts";
 import { printResult, reportError, withJson } from "../output.ts";
+import { terminalText } from "../terminal-text.ts";
 import { type Answer, type Chat, localChat, proverChat } from "./chat-answers.ts";
 
 interface Flags {
@@ -32,7 +33,7 @@ export function addChatCommand(parent: Command): void {
 /** Answers the last message. @returns the conversation with the answer, without the turns that do not fit */
 async function turn(chat: Chat, messages: readonly Message[], self: Command): Promise<readonly Message[]> {
   const { json } = self.optsWithGlobals<{ json?: boolean }>();
-  const write = json === true ? () => {} : (part: string) => process.stdout.write(part);
+  const write = json === true ? () => {} : (part: string) => process.stdout.write(terminalText(part));
   const { answer, messages: kept } = await chat(messages, write);
   if (json !== true) process.stdout.write("\n");
   printResult(self, answer, linesOf(answer));

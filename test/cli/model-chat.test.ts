@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { fromHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import { addModelCommands } from "../../cli/model/commands.ts";
+import { reportError } from "../../cli/output.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
@@ -126,6 +127,27 @@ describe("assay model chat", () => {
       code: "PROVER_REFUSED",
       shortMessage: expect.stringContaining("its answer has no text"),
     });
+  });
+
+  it("behavior: what a prover says does not command the terminal", async () => {
+    const answer = {
+      modelId: `0x${"11".repeat(32)}`,
+      status: "\x1b[2Kfinal",
+      output: "0x12",
+      inputHash: "0x34",
+    };
+    const text = "no\x1b]0;title\x07\r\u009b2J\u202eyes\n\tend";
+    vi.spyOn(globalThis, "fetch").mockImplementation(
+      async () => new Response(JSON.stringify({ ...answer, text, ids: [9] })),
+    );
+    const { parts, printed } = await chat(folder, "hi", "--prover", "http://prover.test/");
+    expect(parts.join("")).toBe("no\\u{1b}]0;title\\u{7}\\u{d}\\u{9b}2J\\u{202e}yes\n\tend\n");
+    expect(printed.join("\n")).toContain("the prover says: \\u{1b}[2Kfinal");
+    vi.restoreAllMocks();
+    const printedErrors: string[] = [];
+    vi.spyOn(console, "error").mockImplementation((line) => void printedErrors.push(String(line)));
+    reportError(new BaseError({ code: "X", shortMessage: "\x1b[2J.", nextStep: "\x07" }));
+    expect(printedErrors).toEqual(["error: \\u{1b}[2J.", "next: \\u{7}"]);
   });
 
   it("error: a text that does not fit, a model without text, no model", async () => {
