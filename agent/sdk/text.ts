@@ -1,6 +1,6 @@
 /** Language models by their text: conversations to what a request asks, answers to text, and a prover that does both.
  *  docs/SDK.md shows how. */
-import type { Hex } from "viem";
+import { type Hex, isHex } from "viem";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
 import { writeInt16s } from "../../inference/codecs/int16s.ts";
@@ -62,8 +62,8 @@ export interface AskedText extends AnswerText {
   readonly inputHash: Hex;
 }
 
-/** Asks a prover for the answer to a conversation. Nothing is checked: the answer is what this prover says, until `wait` or
- *  the chain says more.
+/** Asks a prover for the answer to a conversation. Nothing but its form is checked: the answer is what this prover says, until
+ *  `wait` or the chain says more.
  *  @param model its id, or its name at the prover
  *  @throws BaseError with the prover's own code, such as PROMPT_TOO_LONG; PROVER_REFUSED */
 export async function askText(
@@ -79,13 +79,24 @@ export async function askText(
     const { response, body: read } = await exchange(place, asked, terms);
     const body = new TextDecoder().decode(read);
     if (!response.ok) throw errorIn(body) ?? refused(url, `it answers ${response.status}`);
-    const answer = JSON.parse(body) as Partial<AskedText>;
-    if (typeof answer.text === "string" && Array.isArray(answer.ids)) return answer as AskedText;
-    throw refused(url, "its answer has no text");
+    return checkedAnswer(JSON.parse(body), model, url);
   } catch (cause) {
     if (cause instanceof BaseError) throw cause;
     throw refused(url, cause instanceof Error ? cause.message : String(cause), cause);
   }
+}
+
+/** Of the form that is promised, and of the model that was asked. @throws BaseError PROVER_REFUSED */
+function checkedAnswer(value: unknown, model: string, url: string): AskedText {
+  const answer = (value ?? {}) as Partial<Record<keyof AskedText, unknown>>;
+  const { text, ids, modelId, output, inputHash, status } = answer;
+  if (typeof text !== "string" || !Array.isArray(ids) || !ids.every(Number.isSafeInteger))
+    throw refused(url, "its answer has no text");
+  if (![modelId, output, inputHash].every((each) => isHex(each)) || typeof status !== "string")
+    throw refused(url, "its answer does not say which model, output and input it is of");
+  if (isHex(model) && (modelId as Hex).toLowerCase() !== model.toLowerCase())
+    throw refused(url, `it answers by the model ${modelId}, and ${model} was asked`);
+  return answer as AskedText;
 }
 
 /** The error that a prover answers. */

@@ -99,7 +99,8 @@ describe("assay model chat", () => {
 
   it("behavior: a prover answers in the model's place", async () => {
     const asked: { url: string; body: unknown }[] = [];
-    const state = { modelId: `0x${"11".repeat(32)}`, status: "final", request: `0x${"22".repeat(32)}` };
+    const { modelId } = loadModelFolder(folder);
+    const state = { modelId, status: "final", request: `0x${"22".repeat(32)}` };
     const answer = { ...state, claim: "0xabcd", text: "yes", ids: [9], output: "0x12", inputHash: "0x34" };
     vi.spyOn(globalThis, "fetch").mockImplementation(async (url, init) => {
       asked.push({ url: String(url), body: await new Response(init?.body ?? null).json() });
@@ -122,6 +123,23 @@ describe("assay model chat", () => {
       code: "PROMPT_TOO_LONG",
       shortMessage: "Too long.",
     });
+    const faults = [
+      [
+        { modelId: `0x${"11".repeat(32)}` },
+        `it answers by the model 0x${"11".repeat(32)}, and ${modelId} was asked`,
+      ],
+      [{ output: undefined }, "does not say which model, output and input it is of"],
+      [{ inputHash: 5 }, "does not say which model, output and input it is of"],
+      [{ ids: ["a"] }, "its answer has no text"],
+    ] as const;
+    for (const [changed, why] of faults) {
+      const response = () => new Response(JSON.stringify({ ...answer, ...changed }));
+      vi.spyOn(globalThis, "fetch").mockImplementation(async () => response());
+      expect(await errorOf(folder, "hi", "--prover", "http://prover.test")).toMatchObject({
+        code: "PROVER_REFUSED",
+        shortMessage: expect.stringContaining(why),
+      });
+    }
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("{}"));
     expect(await errorOf("small", "hi", "--prover", "http://prover.test")).toMatchObject({
       code: "PROVER_REFUSED",
@@ -131,7 +149,7 @@ describe("assay model chat", () => {
 
   it("behavior: what a prover says does not command the terminal", async () => {
     const answer = {
-      modelId: `0x${"11".repeat(32)}`,
+      modelId: loadModelFolder(folder).modelId,
       status: "\x1b[2Kfinal",
       output: "0x12",
       inputHash: "0x34",
