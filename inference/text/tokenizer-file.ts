@@ -27,8 +27,8 @@ export interface TokenizerParts {
   readonly template?: string;
 }
 
-/** More are not read. Tokens: what 16 bits hold. A token and the template in UTF-16 units. */
-export const MOST = { tokens: 2 ** 16, merges: 2 ** 18, token: 2 ** 10, template: 2 ** 16 } as const;
+/** More are not read. Tokens: what 16 bits hold, but the one that stands for nothing. A token and the template in UTF-16 units. */
+export const MOST = { tokens: 2 ** 16 - 1, merges: 2 ** 18, token: 2 ** 10, template: 2 ** 16 } as const;
 
 /** The same parts give the same bytes. */
 export function tokenizerFiles(parts: TokenizerParts): TokenizerFiles {
@@ -127,8 +127,8 @@ export function readTokenizerFiles(files: TokenizerFiles): TokenizerParts {
 
 /** Ids of control tokens; -1 for one without. @throws TOKENIZER_INVALID */
 export const controlOf = ({ added_tokens }: FileForm): number[] =>
-  (listOf(added_tokens, "added_tokens") as readonly ({ readonly id?: number } | null)[]).map(
-    (token) => token?.id ?? -1,
+  (listOf(added_tokens, "added_tokens") as readonly ({ readonly id?: unknown } | null)[]).map((token) =>
+    Number.isInteger(token?.id) ? (token?.id as number) : -1,
   );
 
 /** @param again what is written of all that was read @throws TOKENIZER_INVALID where that is not all that is there */
@@ -152,6 +152,9 @@ export function tokensOf({ model }: FileForm): string[] {
   return tokens;
 }
 
+/** In no text that is well-formed: what stands in for characters of messages while a chat template is filled. */
+const HALF = /\p{Surrogate}/u;
+
 /** @returns ids by token @throws TOKENIZER_INVALID naming the token or the limit */
 export function checkTokens(tokens: readonly string[]): ReadonlyMap<string, number> {
   if (tokens.length > MOST.tokens) throw tooMany("tokens", tokens.length, MOST.tokens);
@@ -159,6 +162,7 @@ export function checkTokens(tokens: readonly string[]): ReadonlyMap<string, numb
   for (const [id, token] of tokens.entries()) {
     if (token.length === 0 || token.length > MOST.token)
       throw invalid(`token ${id} has ${token.length} characters, must have 1 to ${MOST.token}`);
+    if (HALF.test(token)) throw invalid(`token ${id} has half of a surrogate pair`);
     if (ids.has(token)) throw invalid(`tokens ${ids.get(token)} and ${id} are both ${shown(token)}`);
     ids.set(token, id);
   }
@@ -170,6 +174,8 @@ export function checkParts({ tokens, merges, control, end, begin, template }: To
   if (merges.length > MOST.merges) throw tooMany("merges", merges.length, MOST.merges);
   if ((template?.length ?? 0) > MOST.template)
     throw tooMany("characters of a chat template", template?.length ?? 0, MOST.template);
+  if (template !== undefined && HALF.test(template))
+    throw invalid("its chat template has half of a surrogate pair");
   const ids = checkTokens(tokens);
   const isControl = new Set(control);
   for (const id of [...control, end, ...(begin === undefined ? [] : [begin])])

@@ -121,7 +121,7 @@ describe("derivedText", () => {
     refused(
       "tokens",
       Array.from({ length: MOST.tokens + 1 }, (_, i) => `t${i}`),
-    ).toThrow(/has 65537 tokens, at most 65536 are read/);
+    ).toThrow(/has 65536 tokens, at most 65535 are read/);
     const template: Metadata = { ...entries, "tokenizer.chat_template": ["string", "x".repeat(65_537)] };
     expect(() => derivedFrom(template)).toThrow(/has 65537 characters of a chat template/);
   });
@@ -151,7 +151,13 @@ describe("readTokenizerFiles", () => {
     refused('"merges":[', '"merges":[5,').toThrow(/merge 0 is no pair of tokens/);
     refused('"merges":', '"others":').toThrow(/its merges are no list/);
     refused('"added_tokens":[', '"added_tokens":[null,').toThrow(/names the token -1/);
+    const last = `{"id":${END},"content":"<|im_end|>"`;
+    refused(last, `{"id":"length","content":${list("tokens").length}`).toThrow(/names the token -1/);
     refused("{", "[").toThrow(/is no JSON/);
+    // What stands in for characters of messages is half of a pair: a token of that name would be what a user writes.
+    refused('"<|pad|>":0', '"\\udc00":0').toThrow(/token 0 has half of a surrogate pair/);
+    const half = changed("tokenizer_config.json", '"chat_template": "', '"chat_template": "\\ud83d');
+    expect(() => readTokenizerFiles(half)).toThrow(/its chat template has half of a surrogate pair/);
     const config = changed("tokenizer_config.json", "<|im_end|>", "<|gone|>");
     expect(() => readTokenizerFiles(config)).toThrow(/names the token -1/);
   });
