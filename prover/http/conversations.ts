@@ -1,5 +1,5 @@
 /** Conversations in the place of a language model's numbers: a model with text takes them as JSON, and answers with text. */
-import { BaseError } from "../../base/errors.ts";
+import { BaseError, isBaseError } from "../../base/errors.ts";
 import type { Program } from "../../inference/program/form.ts";
 import { checkedMessages, type Message } from "../../inference/text/chat.ts";
 import { conversationIn } from "../../inference/text/conversation.ts";
@@ -29,9 +29,16 @@ export function messagesOf(
   return undefined;
 }
 
-/** @param output return data @returns nothing for a model without text */
-export const answerOf = (model: ServedModel, output: Uint8Array): AnswerText | undefined =>
-  hasProgram(model) ? model.text?.answerOf(output) : undefined;
+/** @param output return data @returns nothing for a model without text, and for ids that no token of its folder has: the
+ *  output is right, and may be signed by now, whatever the tokenizer is */
+export function answerOf(model: ServedModel, output: Uint8Array): AnswerText | undefined {
+  try {
+    return hasProgram(model) ? model.text?.answerOf(output) : undefined;
+  } catch (error) {
+    if (isBaseError(error, "ID_UNKNOWN")) return undefined;
+    throw error;
+  }
+}
 
 const withoutText = ({ name, id, function: { inputs } }: ServedModel) =>
   new BaseError({

@@ -9,11 +9,12 @@ import { fromHex, toHex } from "../../base/bytes.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
 import type { Message } from "../../inference/text/chat.ts";
-import type { ModelText } from "../../inference/text/model-text.ts";
+import { ModelText } from "../../inference/text/model-text.ts";
 import { encodeCall } from "../../protocol/rules/abi.ts";
 import { type ServedProgram, serveModels } from "../../prover/models.ts";
 import { JSON_TYPE, models, post, prover, serveForTests } from "../support/http-prover.ts";
 import { documentOf, expectDocumented } from "../support/openapi.ts";
+import { tokenizerEntries, tokenizerFilesOf } from "../support/small-tokenizer.ts";
 import { writeTalking } from "../support/talking-model.ts";
 
 serveForTests();
@@ -69,6 +70,25 @@ describe("POST /v1/tools/:name with a conversation", () => {
     await expect(askText("none", messages, { url: prover.server.url })).rejects.toMatchObject({
       code: "MODEL_NOT_SERVED",
     });
+  });
+
+  test("behavior: an output whose ids are no tokens of the folder is answered without text", async () => {
+    const expected = (await (await ask({ messages })).json()) as AskedText;
+    const entries = tokenizerEntries(Math.max(...expected.ids));
+    models.set(talking.id, { ...talking, text: new ModelText(tokenizerFilesOf(entries), LENGTHS) });
+    const response = await ask({ messages });
+    models.set(talking.id, talking);
+    const { text: _text, ids: _ids, ...others } = expected;
+    expect([response.status, await response.json()]).toEqual([200, others]);
+  });
+
+  test("error: a chat template that is none is no fault of the node: 409 TEMPLATE_INVALID", async () => {
+    const entries = { ...tokenizerEntries(), "tokenizer.chat_template": ["string", "{% if"] } as const;
+    models.set(talking.id, { ...talking, text: new ModelText(tokenizerFilesOf(entries), LENGTHS) });
+    const response = await ask({ messages });
+    models.set(talking.id, talking);
+    const { error } = (await response.json()) as { readonly error: { readonly code: string } };
+    expect([response.status, error.code]).toEqual([409, "TEMPLATE_INVALID"]);
   });
 
   test.each<[string, number, string, object, string?]>([
