@@ -50,6 +50,14 @@ export class PieceText {
     return [first, ...pieces, last];
   }
 
+  /** Ids of as much of a text as the model takes, with its first and its last token: for evaluations, whose texts are of
+   *  any length. */
+  beginning(text: string): number[] {
+    const ids = this.ids(text);
+    if (ids.length <= this.length) return ids;
+    return [...ids.slice(0, this.length - 1), this.parts.last];
+  }
+
   /** What the codec int16s packs: as many numbers as the model takes, nothing behind the text.
    *  @throws TEXT_TOO_LONG naming the ids and the limit */
   int16s(text: string): number[] {

@@ -1,10 +1,11 @@
 /** `assay model eval NAME --data DIR`: the metrics of eval.json again, by the canonical executor on the shipped files. */
 
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Command } from "commander";
 import { BaseError } from "../../../base/errors.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
 import { type LoadedModel, loadModelFolder, sha256 } from "../../../inference/model-folder.ts";
+import { folderText } from "../../../inference/text/folder-text.ts";
 import { withSettings } from "../../chain.ts";
 import { EZKL_SETTINGS, ezklOptionsOf } from "../../ezkl-options.ts";
 import { modelFolder, modelIdIn } from "../../model-source.ts";
@@ -20,7 +21,7 @@ import { evaluateSentiment } from "./sentiment.ts";
 import type { DataContext, Evaluation, EvaluationContext } from "./types.ts";
 
 const EVALUATIONS: readonly (readonly [RegExp, (context: EvaluationContext) => Evaluation])[] = [
-  [/^sentiment(-words)?$/, evaluateSentiment],
+  [/^sentiment(-words|-transformer)?$/, evaluateSentiment],
   [/^forecast-hourly$/, evaluateHourly],
   [/^credit(-trees)?$/, evaluateCredit],
   [/^policy$/, evaluatePolicy],
@@ -76,13 +77,13 @@ function evaluationOf(name: string, self: Command): Evaluate {
       result: await evaluateEzkl(directory, dataContext(directory, data), ezkl),
     });
   }
-  const found = EVALUATIONS.find(([pattern]) => pattern.test(name));
+  const found = EVALUATIONS.find(([pattern]) => pattern.test(basename(name)));
   if (found === undefined) {
     throw new BaseError({
       code: "ARGUMENT_INVALID",
       shortMessage: `There is no evaluation for ${name}.`,
       nextStep:
-        "Use sentiment, sentiment-words, credit, credit-trees, policy, choice, forecast-hourly, forecast-ezkl, forecast-vix, forecast-btc or forecast-eth.",
+        "Use sentiment, sentiment-words, a folder sentiment-transformer that was derived, credit, credit-trees, policy, choice, forecast-hourly, forecast-ezkl, forecast-vix, forecast-btc or forecast-eth.",
     });
   }
   return async (directory, data) => {
@@ -96,6 +97,7 @@ const contextOf = (loaded: LoadedModel, directory: string, data: string): Evalua
   directory,
   name: loaded.directory.split("/").at(-1) ?? "",
   prepared: prepare(loaded.model, loaded.selector),
+  ...folderText(loaded.tokenizer, loaded.manifest.assay),
 });
 
 function dataContext(directory: string, folder: string): DataContext {

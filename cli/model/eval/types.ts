@@ -1,4 +1,5 @@
 import type { PreparedModel } from "../../../inference/executor/prepare.ts";
+import type { PieceText } from "../../../inference/text/piece-text.ts";
 
 export interface DataContext {
   /** eval.json. */
@@ -12,6 +13,8 @@ export interface EvaluationContext extends DataContext {
   /** Folder of the model. */
   readonly directory: string;
   readonly prepared: PreparedModel;
+  /** of a classifier by word pieces */
+  readonly pieces?: PieceText;
 }
 
 export interface Evaluation {
