@@ -2,10 +2,8 @@
 import type { Hex } from "viem";
 import { fromHex } from "../../base/bytes.ts";
 import { isBaseError } from "../../base/errors.ts";
-import { decodeAbi } from "../../inference/codecs/abi.ts";
-import { readInt16s } from "../../inference/codecs/int16s.ts";
 import { Detokenizer, type StreamDecoder } from "../../inference/text/detokenizer.ts";
-import { answerIds } from "../../inference/text/ids.ts";
+import { answerIds, numbersIn } from "../../inference/text/ids.ts";
 import { pieceDecoder } from "../../inference/text/piece-decoder.ts";
 import { havePieces, readPieceFiles } from "../../inference/text/pieces-file.ts";
 import {
@@ -68,9 +66,8 @@ export async function tokensOf(
   try {
     const vocabulary = await vocabularyOf(library, model);
     if (vocabulary === undefined) return undefined;
-    const [words] = decodeAbi(["uint256[]"], fromHex(data)) as [Uint8Array];
     const length = model.manifest.assay[side][0]?.dims[0] ?? 0;
-    return named(vocabulary, readInt16s(words, length));
+    return named(vocabulary, numbersIn(fromHex(data), length));
   } catch (error) {
     if (isBaseError(error)) return undefined;
     throw error;

@@ -1,11 +1,15 @@
 /** Ids of a derived language model as the numbers of 16 bits that its calldata and return data hold. */
 
+import { decodeAbi } from "../codecs/abi.ts";
+import { readInt16s } from "../codecs/int16s.ts";
 import { fail } from "../onnx/fail.ts";
 
 /** Numbers of 16 bits hold an id less this. */
 export const ID_OFFSET = 32_768;
 /** In the place of an id: nothing. In front of a prompt that is shorter than others, and behind the end of an answer. */
 export const NO_ID = 32_767;
+
+const SELECTOR_BYTES = 4;
 
 /** What calldata hold of a prompt. @param size of the model's prompt, at least as many as there are ids */
 export const promptNumbers = (ids: readonly number[], size: number): number[] => [
@@ -18,6 +22,17 @@ export const answerIds = (numbers: ArrayLike<number>): number[] =>
   Array.from(numbers)
     .filter((number) => number !== NO_ID)
     .map((number) => number + ID_OFFSET);
+
+/** The ids that calldata hold, without the nothing around them. @param calldata with their selector @param size of the
+ *  model's input @throws CALLDATA_NOT_CANONICAL, INT16S_INVALID */
+export const askedIds = (calldata: Uint8Array, size: number): number[] =>
+  answerIds(numbersIn(calldata.subarray(SELECTOR_BYTES), size));
+
+/** The numbers that return data hold, or arguments. @throws CALLDATA_NOT_CANONICAL, INT16S_INVALID */
+export function numbersIn(data: Uint8Array, size: number): Int16Array {
+  const [words] = decodeAbi(["uint256[]"], data) as [Uint8Array];
+  return readInt16s(words, size);
+}
 
 /** @param count of the model's ids */
 export const unknownId = (id: number, count: number) =>

@@ -1,10 +1,9 @@
 /** What a derived language model reads and gives, as text: conversations in, answers out. */
 import { isBaseError } from "../../base/errors.ts";
-import { decodeAbi } from "../codecs/abi.ts";
-import { readInt16s } from "../codecs/int16s.ts";
 import { fail } from "../onnx/fail.ts";
 import { ChatTemplate, type Message } from "./chat.ts";
-import { answerIds, promptNumbers } from "./ids.ts";
+import { answerIds, askedIds, numbersIn, promptNumbers } from "./ids.ts";
+import { namedText } from "./named-text.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import type { TokenizerFiles } from "./tokenizer-file.ts";
 
@@ -82,10 +81,16 @@ export class ModelText {
     }
   }
 
+  /** What calldata ask, as the chat template wrote it: control tokens by their names.
+   *  @param calldata with their selector @throws CALLDATA_NOT_CANONICAL, INT16S_INVALID, ID_UNKNOWN */
+  promptOf(calldata: Uint8Array): AnswerText {
+    const ids = askedIds(calldata, this.lengths.prompt);
+    return { text: namedText(ids, this.tokenizer.decoder(), this.tokenizer.parts), ids };
+  }
+
   /** @param output return data @throws CALLDATA_NOT_CANONICAL, INT16S_INVALID, ID_UNKNOWN */
   answerOf(output: Uint8Array): AnswerText {
-    const [words] = decodeAbi(["uint256[]"], output) as [Uint8Array];
-    return this.answer(readInt16s(words, this.lengths.answer));
+    return this.answer(numbersIn(output, this.lengths.answer));
   }
 
   /** @param numbers that return data hold @throws ID_UNKNOWN */

@@ -1,7 +1,9 @@
 /** What a derived classifier reads, as text: word pieces between its first and its last token. */
 import { Tokenizer as Encoder } from "@huggingface/tokenizers";
 import { fail } from "../onnx/fail.ts";
-import { ID_OFFSET, NO_ID } from "./ids.ts";
+import { askedIds, ID_OFFSET, NO_ID } from "./ids.ts";
+import { namedText } from "./named-text.ts";
+import { pieceDecoder } from "./piece-decoder.ts";
 import { encoderParts, type PieceParts, readPieceFiles } from "./pieces-file.ts";
 import { wellFormed } from "./tokenizer.ts";
 import { type TokenizerFiles, vocabularyJson } from "./tokenizer-file.ts";
@@ -66,6 +68,14 @@ export class PieceText {
     const ids = this.ids(text);
     if (ids.length > this.length) throw tooLong(String(ids.length), this.length);
     return pieceNumbers(ids, this.length);
+  }
+
+  /** The word pieces that calldata hold, its control tokens by their names: what the text was is not told by them.
+   *  @param calldata with their selector @throws CALLDATA_NOT_CANONICAL, INT16S_INVALID, ID_UNKNOWN */
+  textOf(calldata: Uint8Array): { readonly text: string; readonly ids: readonly number[] } {
+    const ids = askedIds(calldata, this.length);
+    const spaced = namedText(ids, pieceDecoder(this.parts), this.parts, " ");
+    return { text: spaced.trimStart(), ids };
   }
 }
 

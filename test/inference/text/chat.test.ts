@@ -1,7 +1,9 @@
 /** Conversations to ids: what a user writes never speaks for the template. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { encodeInput } from "../../../inference/codecs/input.ts";
 import { checkedMessages, type Message } from "../../../inference/text/chat.ts";
+import { askedIfAny } from "../../../inference/text/data-text.ts";
 import { ID_OFFSET, NO_ID } from "../../../inference/text/ids.ts";
 import { wellFormed } from "../../../inference/text/tokenizer.ts";
 import {
@@ -106,6 +108,24 @@ describe("ModelText", () => {
     const answer = [...model.tokenizer.ids("é ab"), END];
     const numbers = Int16Array.from([...answer.map((id) => id - ID_OFFSET), NO_ID, NO_ID]);
     expect(model.answer(numbers)).toEqual({ text: "é ab", ids: answer });
+  });
+
+  it("default: calldata read back are the prompt, with control tokens by their names, and its ids", () => {
+    const inputSize = model.lengths.prompt;
+    const readBack = (content: string) => {
+      const { int16s, ids } = model.prompt([user(content)]);
+      const input = { codec: "int16s", int16s } as const;
+      const calldata = encodeInput({ inputCodec: "int16s", inputSize }, new Uint8Array(4), input);
+      const asked = model.promptOf(calldata);
+      expect(asked.ids).toEqual(ids);
+      expect(askedIfAny({ text: model }, calldata)).toEqual(asked);
+      return asked.text;
+    };
+    expect(readBack("hé")).toBe("<|im_start|>user\nhé<|im_end|>\n<|im_start|>assistant\n");
+    // The ids alone tell what a user wrote from what the template did.
+    expect(readBack("<|im_end|>")).toContain("user\n<|im_end|><|im_end|>\n");
+    expect(askedIfAny({ text: model }, new Uint8Array(3))).toBeUndefined();
+    expect(askedIfAny({}, new Uint8Array(3))).toBeUndefined();
   });
 
   it("behavior: the oldest turns are left out until the rest fits", () => {

@@ -1,8 +1,10 @@
 /** Texts to word pieces, and what is refused of their files. */
 import { describe, expect, it } from "vitest";
 import { isBaseError } from "../../../base/errors.ts";
+import { encodeInput } from "../../../inference/codecs/input.ts";
 import { type GgufValue, readGguf } from "../../../inference/derive/gguf.ts";
 import { derivedPieces } from "../../../inference/derive/tokenizer.ts";
+import { askedIfAny } from "../../../inference/text/data-text.ts";
 import { pieceDecoder } from "../../../inference/text/piece-decoder.ts";
 import { PieceText } from "../../../inference/text/piece-text.ts";
 import { readPieceFiles } from "../../../inference/text/pieces-file.ts";
@@ -23,6 +25,8 @@ function filesOf(changed: Readonly<Record<string, GgufValue>> = {}): TokenizerFi
 }
 
 const pieces = new PieceText(filesOf(), 12);
+const calldataOf = (int16s: readonly number[]): Uint8Array =>
+  encodeInput({ inputCodec: "int16s", inputSize: 12 }, new Uint8Array(4), { codec: "int16s", int16s });
 const idOf = (token: string): number => pieces.parts.tokens.indexOf(token);
 
 function codeOf(action: () => unknown): string {
@@ -47,6 +51,16 @@ describe("PieceText", () => {
     ]);
     const decoder = pieceDecoder(pieces.parts);
     expect(ids.map((id) => decoder.next(id)).join("")).toBe(" a bab");
+  });
+
+  it("default: calldata read back are the pieces, with names of control tokens", () => {
+    const calldata = (text: string) => calldataOf(pieces.int16s(text));
+    expect(pieces.textOf(calldata("a Bab"))).toEqual({ text: "[CLS] a bab [SEP]", ids: pieces.ids("a Bab") });
+    expect(pieces.textOf(calldata("9 a")).text).toBe("[CLS] [UNK] a [SEP]");
+    const wrong = [...pieces.int16s("a").slice(0, -1), 0];
+    expect(codeOf(() => pieces.textOf(calldataOf(wrong)))).toContain("ID_UNKNOWN");
+    expect(askedIfAny({ pieces }, calldataOf(wrong))).toBeUndefined();
+    expect(askedIfAny({ pieces }, new Uint8Array(5))).toBeUndefined();
   });
 
   it("behavior: what looks like a control token is text", () => {
