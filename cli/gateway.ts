@@ -124,9 +124,9 @@ export async function describeModel(chain: Chain, name: string): Promise<ModelSo
   if (isModelId(name)) return { ...model, description: `Output of the model ${name}` };
   const { description, abi, assay } = readAnyManifest(join(modelFolder(name), "manifest.json"));
   const declared = abi.find((entry) => toHex(selectorOf(entry)) === called.selector);
-  const outputs = (declared?.outputs ?? []).map(
-    ({ name: output = "", description: what = "" }) => `${output}: ${what}`,
-  );
+  // What an answer is as numbers says nothing to who gets its text.
+  const shown = model.text === undefined ? (declared?.outputs ?? []) : [];
+  const outputs = shown.map(({ name: output = "", description: what = "" }) => `${output}: ${what}`);
   const { inputs: into, outputs: out } = assay;
   return {
     ...model,

@@ -2,20 +2,24 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
 import { z } from "zod";
-import type { Tool } from "../agent/gateway/tool.ts";
 import { slugFrom } from "../agent/gateway/tool-names.ts";
-import { type ModelToolConfig, modelTool, termsOf } from "../agent/gateway/tools/model-tool.ts";
+import {
+  type ModelSource,
+  type ModelToolConfig,
+  modelTool,
+  termsOf,
+} from "../agent/gateway/tools/model-tool.ts";
 import { DEFAULT_LEAST_SECONDS, type SignedPolicy } from "../agent/gateway/tools/signed-answers.ts";
 import { verifyClaim } from "../agent/mcp/verify-claim.ts";
 import { verifySigned } from "../agent/mcp/verify-signed.ts";
 import { formatAmount } from "../base/amounts.ts";
 import { VERSION } from "../base/version.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
-import { requireAccount, type Sender } from "../protocol/chain/sender.ts";
+import { requireAccount } from "../protocol/chain/sender.ts";
 import { PROMISE_LIMITS } from "../protocol/rules/promises/limits.ts";
 import { address } from "../protocol/rules/receipt/form.ts";
 import { laneNames } from "../protocol/rules/shortfall.ts";
-import { LANE } from "../protocol/rules/types.ts";
+import { LANE, type ModelId } from "../protocol/rules/types.ts";
 import { integer, loadConfig, type Settings, text, wei } from "../protocol/service/config.ts";
 import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { listen } from "../protocol/service/http/listen.ts";
@@ -23,7 +27,7 @@ import { chainConfig, confirmationsOn, openChain, withChain, withSettings } from
 import { stopSignal } from "./daemon.ts";
 import { describeModel } from "./gateway.ts";
 import { createLogger } from "./log.ts";
-import { readableOf } from "./model-source.ts";
+import { readModelOf } from "./model-source.ts";
 import { refuseArgument } from "./output.ts";
 import { readLanes } from "./request-terms.ts";
 
@@ -93,14 +97,18 @@ async function serve(names: readonly string[], _options: object, self: Command):
           log,
         });
   try {
-    const tools = await toolsOf(chain, names, terms, {
-      pollIntervalMs,
-      confirmations,
-      sender: folder?.sender,
-    });
+    const models = await modelsOf(chain, names);
+    const sender = folder === undefined ? {} : { sender: folder.sender };
+    const parts = { chain, pollIntervalMs, confirmations, ...sender };
+    const tools = [...models].map(([id, model]) => modelTool(id, model, terms, parts));
+    const served = new Map([...models.values()].map((model) => [model.modelId, model]));
     const { createMcpServer } = await import("../agent/mcp/server.ts");
     const policy = termsOf(chain, terms);
-    const verifying = { policy, confirmations, readableOf };
+    const readServed = (id: ModelId) => {
+      const own = served.get(id);
+      return own?.readable === undefined ? readModelOf(id) : own;
+    };
+    const verifying = { policy, confirmations, readModelOf: readServed };
     const { acceptSigned: signed } = terms;
     const create = () =>
       createMcpServer({
@@ -177,26 +185,13 @@ function authoritiesOf({ host, hostname, port }: URL): readonly string[] {
   return isLoopback ? [host, `localhost:${port}`] : [host];
 }
 
-interface Parts {
-  readonly pollIntervalMs: number;
-  readonly confirmations: number;
-  readonly sender: Sender | undefined;
-}
-
-async function toolsOf(
-  chain: Chain,
-  names: readonly string[],
-  terms: ModelToolConfig,
-  { sender, ...timing }: Parts,
-): Promise<Tool[]> {
-  const tools: Tool[] = [];
+/** By the ids of their tools. */
+async function modelsOf(chain: Chain, names: readonly string[]): Promise<Map<string, ModelSource>> {
+  const models = new Map<string, ModelSource>();
   for (const name of names) {
     const id = `assay/${slugFrom(basename(name)).slice(0, 40)}`;
-    if (tools.some((tool) => tool.id === id)) refuseArgument("models", name, "models whose names differ");
-    const model = await describeModel(chain, name);
-    tools.push(
-      modelTool(id, model, terms, { chain, ...timing, ...(sender === undefined ? {} : { sender }) }),
-    );
+    if (models.has(id)) refuseArgument("models", name, "models whose names differ");
+    models.set(id, await describeModel(chain, name));
   }
-  return tools;
+  return models;
 }

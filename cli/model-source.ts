@@ -14,6 +14,7 @@ import { functionOfWord, type ModelFunction } from "../protocol/rules/abi.ts";
 import type { ModelId } from "../protocol/rules/types.ts";
 import type { ModelWord } from "../protocol/rules/words.ts";
 import { projectRoot } from "../tools/foundry.ts";
+import { refuseArgument } from "./output.ts";
 
 /** With the text of the folder that is here. */
 export interface RegisteredModel extends FolderText {
@@ -71,10 +72,44 @@ export async function functionOf(
   return { ...(await findModel(chain, folder ?? modelId)), isNamed: folder !== undefined };
 }
 
-/** How outputs of a model are read, by the folder below models/ with its id, if there is one. */
-export function readableOf(modelId: ModelId): Readable | undefined {
-  const folder = findFolderIfAny(modelId);
+/** How data of a model are read. */
+export type ReadModel = Pick<RegisteredModel, "readable" | "text" | "pieces">;
+
+/** How outputs of a model are read. @param named as of `readModelOf` @throws as it, tokenizers apart */
+export function readableOf(modelId: ModelId, named?: string): Readable | undefined {
+  const folder = folderFor(modelId, named);
   return folder === undefined ? undefined : readAnyManifest(join(folder, "manifest.json")).assay;
+}
+
+/** How data of a model are read: by the folder that --model names, else by the one below models/ with its id, if there is
+ *  one, whose tokenizer files may be broken.
+ *  @throws BaseError MODEL_NOT_FOUND, MANIFEST_INVALID; of a named folder ARGUMENT_INVALID for another model's,
+ *  TOKENIZER_INVALID, MODEL_FOLDER_INVALID */
+export function readModelOf(modelId: ModelId, named?: string): ReadModel {
+  const folder = folderFor(modelId, named);
+  if (folder === undefined) return {};
+  const manifest = readAnyManifest(join(folder, "manifest.json"));
+  try {
+    return readModelIn(folder, manifest);
+  } catch (error) {
+    if (named !== undefined || !isBaseError(error)) throw error;
+    return { readable: manifest.assay };
+  }
+}
+
+const folderFor = (modelId: ModelId, named: string | undefined): string | undefined =>
+  named === undefined ? findFolderIfAny(modelId) : namedFolder(modelId, named);
+
+const readModelIn = (folder: string, manifest: ReturnType<typeof readAnyManifest>): ReadModel => ({
+  readable: manifest.assay,
+  ...folderText(readTokenizer(folder, manifest), manifest.assay),
+});
+
+/** The folder of a model that --model names. @throws BaseError MODEL_NOT_FOUND; ARGUMENT_INVALID for another model's */
+export function namedFolder(modelId: ModelId, model: string): string {
+  const folder = modelFolder(model);
+  if (modelIdIn(folder) !== modelId) refuseArgument("--model", model, `a folder of model ${modelId}`);
+  return folder;
 }
 
 function findFolderIfAny(modelId: ModelId): string | undefined {
@@ -102,10 +137,7 @@ export async function findModel(chain: Chain, name: string): Promise<RegisteredM
   const word = await new StateReader(chain).model(modelId);
   if (word === undefined) throw unregistered(chain, modelId);
   const declared = manifest?.abi.find((entry) => toHex(selectorOf(entry)) === manifest.assay.selector);
-  const read =
-    manifest === undefined
-      ? {}
-      : { readable: manifest.assay, ...folderText(readTokenizer(String(folder), manifest), manifest.assay) };
+  const read = folder === undefined || manifest === undefined ? {} : readModelIn(folder, manifest);
   if (declared === undefined) return { modelId, word, function: functionOfWord(word), ...read };
   return { modelId, word, function: { ...declared, selector: toHex(selectorOf(declared)) }, ...read };
 }

@@ -3,12 +3,10 @@ import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { type Hex, size, slice } from "viem";
 import type { Values } from "../agent/sdk/model.ts";
-import { pieceValues, textValues } from "../agent/sdk/text.ts";
+import { askedValues } from "../agent/text-values.ts";
 import { abortAfter } from "../base/abort.ts";
 import { formatAmount } from "../base/amounts.ts";
 import { BaseError, isBaseError } from "../base/errors.ts";
-import { checkedMessages } from "../inference/text/chat.ts";
-import { conversationIn, textIn } from "../inference/text/conversation.ts";
 import { type Action, Actions } from "../protocol/chain/actions.ts";
 import { awaitResult, type FinalResult } from "../protocol/chain/await-result.ts";
 import { describeEvent, laneText } from "../protocol/chain/describe.ts";
@@ -144,26 +142,20 @@ export function requireOneInput({ inputs, text }: Pick<RequestOptions, "inputs" 
 
 /** The one input of a model's function; of a language model a conversation, too: `--text`, or `--inputs` with its messages; of
  *  a classifier by word pieces a text.
- *  @throws BaseError INPUTS_INVALID, ARGUMENT_INVALID; of a conversation MESSAGES_INVALID and as `ModelText.prompt`, of a
- *  text as `textIn` and `PieceText.int16s` */
+ *  @throws BaseError INPUTS_INVALID, ARGUMENT_INVALID; as `askedValues` */
 export function readInputs(
   model: Pick<RegisteredModel, "function" | "text" | "pieces">,
   given: Pick<RequestOptions, "inputs" | "text">,
 ): Values {
   requireOneInput(given);
-  const { inputs } = model.function;
-  const [only, ...more] = inputs;
+  const [only, ...more] = model.function.inputs;
   const takesText = only?.type === "string" && more.length === 0;
   if (given.text !== undefined && takesText) return { [only.name || "0"]: given.text };
   const isRead = model.text !== undefined || model.pieces !== undefined;
   if (given.text !== undefined && !isRead)
     refuseArgument("--text", given.text, "given only for a model that takes one text; use --inputs");
   const values = given.text === undefined ? readJsonInputs(String(given.inputs)) : { text: given.text };
-  const text = model.pieces === undefined ? undefined : textIn(values, inputs);
-  if (model.pieces !== undefined && text !== undefined) return pieceValues(model, model.pieces, text);
-  if (model.text === undefined) return values;
-  const asked = conversationIn(values, inputs);
-  return asked === undefined ? values : textValues(model, model.text, checkedMessages(asked.messages));
+  return askedValues(model, values) ?? values;
 }
 
 function readJsonInputs(path: string): Values {

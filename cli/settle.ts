@@ -17,7 +17,7 @@ import { LANE, type ModelId, type Request, type RequestId } from "../protocol/ru
 import { chainConfig, withChain, withSender, withSettings } from "./chain.ts";
 import { weightsOf } from "./execution.ts";
 import { EZKL_SETTINGS } from "./ezkl-options.ts";
-import { findFolder, functionOf, isModelId, modelFolder, modelIdIn } from "./model-source.ts";
+import { findFolder, functionOf, isModelId, namedFolder } from "./model-source.ts";
 import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
 import { type KeyOptions, withKeys } from "./proof/keys.ts";
 import { openMethod } from "./proof/method.ts";
@@ -207,8 +207,5 @@ async function byProof(
 
 /** The model's folder: --model, if it is this model, else the one below models/ with the id. */
 function folderOf(modelId: ModelId, { model }: Options): string {
-  if (model === undefined) return findFolder(modelId);
-  const folder = modelFolder(model);
-  if (modelIdIn(folder) !== modelId) refuseArgument("--model", model, `a folder of model ${modelId}`);
-  return folder;
+  return model === undefined ? findFolder(modelId) : namedFolder(modelId, model);
 }

@@ -1,8 +1,7 @@
 /** An output as commands print it: what it means, where the model's manifest says that, and then its values. */
 import { fromHex, type Hex } from "../base/bytes.ts";
-import { isBaseError } from "../base/errors.ts";
 import { meaningOf, type Reading } from "../inference/meaning/read.ts";
-import type { ModelText } from "../inference/text/model-text.ts";
+import { answerIfAny } from "../inference/text/data-text.ts";
 import { decodeReturn } from "../protocol/rules/abi.ts";
 import type { RegisteredModel } from "./model-source.ts";
 
@@ -14,25 +13,20 @@ export interface ShownOutput {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** Nothing for ids that no token has: a wrong answer that nobody challenged is final, and shown, too. */
-function answerIn(text: ModelText, output: Hex): { readonly text?: string } {
-  try {
-    return { text: text.answerOf(fromHex(output)).text };
-  } catch (error) {
-    if (isBaseError(error)) return {};
-    throw error;
-  }
-}
-
-/** @throws BaseError OUTPUT_INVALID */
-export const showOutput = (
+/** A wrong answer that nobody challenged is final, and shown, too: its ids may be no token's.
+ *  @throws BaseError OUTPUT_INVALID */
+export function showOutput(
   { function: called, readable, text }: Pick<RegisteredModel, "function" | "readable" | "text">,
   output: Hex,
-): ShownOutput => ({
-  ...meaningOf(readable, fromHex(output)),
-  ...(text === undefined ? {} : answerIn(text, output)),
-  values: decodeReturn(called, output),
-});
+): ShownOutput {
+  const bytes = fromHex(output);
+  const answer = answerIfAny(text, bytes);
+  return {
+    ...meaningOf(readable, bytes),
+    ...(answer === undefined ? {} : { text: answer.text }),
+    values: decodeReturn(called, output),
+  };
+}
 
 /** Each line of an answer is one of them: it does not look like what a command says. */
 export const outputLines = ({ meaning, text, values }: ShownOutput): readonly string[] => [

@@ -38,6 +38,8 @@ export interface Evidence {
   readonly modelId?: Hex;
   readonly inputHash?: Hex;
   readonly outputHash?: Hex;
+  /** of a language model's answer: what its output is, of which the text in the data is derived */
+  readonly ids?: readonly number[];
   readonly requestId?: Hex;
   readonly claimId?: Hex;
   /** EXECUTION, PROOF or BOND */

@@ -20,6 +20,15 @@ const FAILURE = { error: { type: "string" }, code: { type: "string" } } as const
 
 const HEX_32 = { type: "string", pattern: "^0x[0-9a-f]{64}$" } as const;
 
+const IDS = { type: "array", items: { type: "integer" } } as const;
+
+/** What a report says of an output that it shows, where the model's folder is known. */
+const READ = {
+  meaning: { type: "object", description: "what it says, by the model's manifest" },
+  text: { type: "string", description: "of a language model's answer" },
+  ids: { ...IDS, description: "of which text is derived" },
+} as const;
+
 /** What every result of a model says, beside its data. */
 const RESULT_SCHEMA: JsonSchema = {
   type: "object",
@@ -29,11 +38,17 @@ const RESULT_SCHEMA: JsonSchema = {
       enum: ["final", "signed", "pending", "failed"],
       description: "only final and signed have data; signed is given where the server was told to accept it",
     },
-    data: { description: "the model's output, by name" },
+    data: {
+      description: "the model's output by name; of a language model with a tokenizer its answer's text",
+    },
     ...FAILURE,
     modelId: HEX_32,
     inputHash: { ...HEX_32, description: "keccak256 of the model's calldata" },
     outputHash: { ...HEX_32, description: "keccak256 of the return data" },
+    ids: {
+      ...IDS,
+      description: "of a language model's answer: what the output is, of which the text in data is derived",
+    },
     requestId: HEX_32,
     claimId: HEX_32,
     lane: { type: "string", enum: ["EXECUTION", "PROOF", "BOND"] },
@@ -72,7 +87,7 @@ const VERIFY: { readonly [key: string]: unknown } & { readonly name: string } = 
       inputHash: HEX_32,
       outputHash: HEX_32,
       output: { type: "string", description: "return data, once it is final" },
-      meaning: { type: "object", description: "what it says, by the model's manifest" },
+      ...READ,
       prover: { type: "string" },
       bondWei: { type: "string" },
       windowEnd: { type: "integer", description: "second at which it is final if nobody challenges it" },
@@ -107,7 +122,7 @@ const VERIFY_SIGNED: typeof VERIFY = {
       inputHash: HEX_32,
       outputHash: HEX_32,
       output: { type: "string", description: "return data, where it counts" },
-      meaning: { type: "object", description: "what it says, by the model's manifest" },
+      ...READ,
       claimId: HEX_32,
       end: { type: "integer", description: "last second in which it can be opened" },
       bondWei: { type: "string", description: "of its claim, if it were opened now" },

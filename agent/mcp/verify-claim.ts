@@ -1,8 +1,8 @@
 /** What became of a claim, by the chain's own word and the terms of whoever asks. */
 import { type Hex, keccak256 } from "viem";
 import { fromHex } from "../../base/bytes.ts";
-import type { Readable } from "../../inference/meaning/form.ts";
 import { meaningIfAny, type Reading } from "../../inference/meaning/read.ts";
+import { answerIfAny } from "../../inference/text/data-text.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
 import { type Candidate, finalAtOf, isFinalBy, lastOf, ownPolicy } from "../../protocol/chain/finality.ts";
@@ -11,6 +11,7 @@ import { StateReader } from "../../protocol/chain/reads.ts";
 import { shortfallOf } from "../../protocol/rules/shortfall.ts";
 import { type ClaimId, LANE, type ModelId, type Policy } from "../../protocol/rules/types.ts";
 import { offeredOf } from "../gateway/tools/final-results.ts";
+import type { TextCallable } from "../text-values.ts";
 
 interface ClaimFacts {
   readonly claimId: Hex;
@@ -33,18 +34,33 @@ export type ClaimReport =
   | ({
       readonly status: "final";
       readonly output: Hex;
-      /** what it says, where its model's manifest is known */
-      readonly meaning?: Reading;
       readonly finalAt: number;
-    } & ClaimFacts);
+    } & OutputReading &
+      ClaimFacts);
+
+/** What an output says, where its model's folder is known. */
+export interface OutputReading {
+  readonly meaning?: Reading;
+  /** of a language model's answer, whose ids are what is claimed */
+  readonly text?: string;
+  readonly ids?: readonly number[];
+}
 
 export interface VerifyTerms {
   /** what the output must be final by */
   readonly policy: Omit<Policy, "modelId" | "inputHash">;
   /** blocks that must lie above the block in which it is final */
   readonly confirmations: number;
-  /** how a model's output is read, if that is known here */
-  readonly readableOf: (modelId: ModelId) => Readable | undefined;
+  /** how a model's output is read, as far as that is known here */
+  readonly readModelOf: (modelId: ModelId) => ReadModel;
+}
+
+type ReadModel = Pick<TextCallable, "readable" | "text">;
+
+/** @param output return data */
+export function readOutput({ readable, text }: ReadModel, output: Hex): OutputReading {
+  const bytes = fromHex(output);
+  return { ...meaningIfAny(readable, bytes), ...answerIfAny(text, bytes) };
 }
 
 const ALL_LANES = LANE.EXECUTION | LANE.PROOF | LANE.BOND;
@@ -84,7 +100,7 @@ export async function verifyClaim(chain: Chain, claimId: Hex, terms: VerifyTerms
   const deep = newest > confirmations ? newest - BigInt(confirmations) : 0n;
   if (await isFinal({ modelId, inputHash, ...policy }, deep)) {
     const finalAt = await finalAtOf(chain, ofRequest, candidate);
-    const read = meaningIfAny(terms.readableOf(modelId), fromHex(output));
+    const read = readOutput(terms.readModelOf(modelId), output);
     return { status: "final", ...facts, output, ...read, finalAt };
   }
   const { state } = await new StateReader(chain).requestWord(requestId);

@@ -4,7 +4,6 @@ import { z } from "zod";
 import { formatAmount } from "../../base/amounts.ts";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { isBaseError } from "../../base/errors.ts";
-import { meaningIfAny, type Reading } from "../../inference/meaning/read.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
 import { accept } from "../../protocol/chain/promises/accept.ts";
@@ -21,7 +20,7 @@ import { shortfallOf } from "../../protocol/rules/shortfall.ts";
 import { LANE } from "../../protocol/rules/types.ts";
 import type { SignedPolicy } from "../gateway/tools/signed-answers.ts";
 import { readAtMost } from "../sdk/ask-prover.ts";
-import { type VerifyTerms, verifyClaim } from "./verify-claim.ts";
+import { type OutputReading, readOutput, type VerifyTerms, verifyClaim } from "./verify-claim.ts";
 
 interface SignedFacts {
   readonly digest: Digest;
@@ -41,10 +40,9 @@ export type SignedReport =
   | ({ readonly status: "opened" | "fallen" } & SignedFacts)
   | ({ readonly status: "failed"; readonly code: string; readonly error: string } & SignedFacts);
 
-interface Shown extends SignedFacts {
+interface Shown extends SignedFacts, OutputReading {
   /** return data */
   readonly output: Hex;
-  readonly meaning?: Reading;
 }
 
 export interface SignedVerifyTerms extends VerifyTerms {
@@ -71,7 +69,7 @@ export async function verifySigned(
   const shown: Shown = {
     ...facts,
     output,
-    ...meaningIfAny(terms.readableOf(modelId), fromHex(output)),
+    ...readOutput(terms.readModelOf(modelId), output),
   };
   const opened = await ofOpened(chain, facts, shown, terms);
   if (opened !== undefined) return opened;

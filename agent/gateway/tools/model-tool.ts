@@ -6,14 +6,13 @@ import { formatAmount } from "../../../base/amounts.ts";
 import { fromHex } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
 import { decodeInput } from "../../../inference/codecs/input.ts";
-import { meaningOf } from "../../../inference/meaning/read.ts";
 import { Actions } from "../../../protocol/chain/actions.ts";
 import type { Chain } from "../../../protocol/chain/connect.ts";
 import { inferOnChain } from "../../../protocol/chain/execution/infer.ts";
 import { pause } from "../../../protocol/chain/follower.ts";
 import { newRequest } from "../../../protocol/chain/new-request.ts";
 import type { Sender } from "../../../protocol/chain/sender.ts";
-import { decodeReturn, encodeCall } from "../../../protocol/rules/abi.ts";
+import { encodeCall } from "../../../protocol/rules/abi.ts";
 import { requestIdOf } from "../../../protocol/rules/ids.ts";
 import {
   LANE,
@@ -23,18 +22,18 @@ import {
   ZERO_ADDRESS,
 } from "../../../protocol/rules/types.ts";
 import type { ModelWord } from "../../../protocol/rules/words.ts";
-import { abiValuesOf, argumentSchema, type Callable, plainOutputOf } from "../../plain-values.ts";
 import type { SignedBytes } from "../../sdk/signed.ts";
+import { type TextCallable, toolOutput, toolSchema, toolValues } from "../../text-values.ts";
 import type { CallContext, Evidence, Tool, ToolOutcome } from "../tool.ts";
 import { toolNameOf } from "../tool-names.ts";
 import { type Finality, FinalResults } from "./final-results.ts";
 import { type SignedPolicy, signedAnswer, signedEvidence } from "./signed-answers.ts";
 
-/** A registered model, as the chain and its manifest describe it. */
-export interface ModelSource extends Callable {
+/** A registered model, as the chain and its manifest describe it, and with the text of its folder. */
+export interface ModelSource extends TextCallable {
   readonly modelId: ModelId;
   /** as registered */
-  readonly word: Callable["word"] & Pick<ModelWord, "lanes" | "outputLength">;
+  readonly word: TextCallable["word"] & Pick<ModelWord, "lanes" | "outputLength">;
   readonly description: string;
 }
 
@@ -171,11 +170,11 @@ export function modelTool(
       ...feeSentences(ask?.fee),
       ...(acceptSigned === undefined ? [] : [SIGNED_SENTENCE]),
     ].join(" "),
-    parameters: argumentSchema(model),
+    parameters: toolSchema(model),
     price,
     ...(ask === undefined ? {} : { feeWei: ask.fee }),
     run: async (args, context) => {
-      const input = encodeCall(model.function, abiValuesOf(model, args));
+      const input = encodeCall(model.function, toolValues(model, args));
       // What the chain would refuse is refused here, by the value that is wrong and its limit.
       decodeInput(model.word, fromHex(model.function.selector), fromHex(input));
       const evidence: Evidence = { modelId: model.modelId, inputHash: keccak256(input) };
@@ -202,7 +201,7 @@ const feeSentences = (fee: bigint | undefined): readonly string[] =>
 /** @param paid what this call has filed and promised, if it did */
 function outcomeOf(
   found: Finality,
-  called: Callable,
+  called: TextCallable,
   common: Evidence,
   paid: Evidence | undefined,
 ): ToolOutcome {
@@ -229,29 +228,31 @@ function outcomeOf(
   );
 }
 
-const finalOutcome = (called: Callable, output: Hex, evidence: Evidence): ToolOutcome => ({
-  success: true,
-  status: "final",
-  data: plainOutputOf(called, decodeReturn(called.function, output)),
-  ...meaningOf(called.readable, fromHex(output)),
-  evidence: { ...evidence, outputHash: keccak256(output) },
-});
+const finalOutcome = (called: TextCallable, output: Hex, evidence: Evidence): ToolOutcome =>
+  success("final", called, output, { ...evidence, outputHash: keccak256(output) });
 
 const signedOutcome = (
   chain: Chain,
-  called: Callable,
+  called: TextCallable,
   signed: SignedBytes,
   evidence: Evidence,
-): ToolOutcome => {
-  const { output } = signed.presented;
+): ToolOutcome =>
+  success("signed", called, signed.presented.output, { ...evidence, ...signedEvidence(chain, signed) });
+
+function success(
+  status: "final" | "signed",
+  called: TextCallable,
+  output: Hex,
+  evidence: Evidence,
+): ToolOutcome {
+  const { ids, ...shown } = toolOutput(called, output);
   return {
     success: true,
-    status: "signed",
-    data: plainOutputOf(called, decodeReturn(called.function, output)),
-    ...meaningOf(called.readable, fromHex(output)),
-    evidence: { ...evidence, ...signedEvidence(chain, signed) },
+    status,
+    ...shown,
+    evidence: { ...evidence, ...(ids === undefined ? {} : { ids }) },
   };
-};
+}
 
 const failure = (code: string, error: string, evidence: Evidence) =>
   ({ success: false, status: "failed", code, error, evidence }) as const;

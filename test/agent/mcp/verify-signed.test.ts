@@ -46,7 +46,7 @@ const sign = async (bytes: readonly number[] = [1, 2, 3, 4]) => {
 const verify = (presented: Presented, minBond = BOND) =>
   verifySigned(system.chain, renderPresented(reader.at, presented), {
     policy: { lanes: LANE.BOND, minBond, minWindow: WINDOW },
-    ...{ confirmations: 0, readableOf: () => undefined },
+    ...{ confirmations: 0, readModelOf: () => ({}) },
     signed: { url: prover.url, leastSeconds: 60, batch: false, reportTo: [] },
   });
 
