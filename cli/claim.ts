@@ -16,7 +16,8 @@ import { chainConfig, openChain, withChain } from "./chain.ts";
 import { addCheckCommand } from "./claim-check.ts";
 import { claimIdOf } from "./claim-id.ts";
 import { addStatementCommand } from "./claim-statement.ts";
-import { readableOf } from "./model-source.ts";
+import { type ClaimText, claimText, claimTextLines } from "./claim-text.ts";
+import { readableOf, readModelOf } from "./model-source.ts";
 import { printResult, withJson } from "./output.ts";
 
 export function addClaimCommands(program: Command): void {
@@ -24,20 +25,27 @@ export function addClaimCommands(program: Command): void {
   const show = claim
     .command("show")
     .description("state and timeline of a claim")
-    .argument("<claim>", "its id");
-  withJson(withChain(show)).action(async (id: string, _options: object, self: Command) => {
-    const shown = await showClaim(await openChain(chainConfig(self)), claimIdOf(id));
-    printResult(self, shown, describe(shown));
-  });
+    .argument("<claim>", "its id")
+    .option("--model <model>", "name or folder of its model (default: the folder below models/ with its id)");
+  withJson(withChain(show)).action(printClaim);
   addStatementCommand(claim);
   addCheckCommand(claim);
+}
+
+async function printClaim(id: string, { model }: { model?: string }, self: Command): Promise<void> {
+  const chain = await openChain(chainConfig(self));
+  const shown = await showClaim(chain, claimIdOf(id), model);
+  const text = await claimText(chain, shown, readModelOf(shown.claim.modelId, model));
+  const { timeline, ...state } = shown;
+  printResult(self, { ...state, ...text, timeline }, describe(shown, text));
 }
 
 export type ShownClaim = Awaited<ReturnType<typeof showClaim>>;
 
 /** Everything about a claim at one block.
- *  @throws BaseError CLAIM_UNKNOWN; faults of the node */
-export async function showClaim(chain: Chain, claimId: ClaimId) {
+ *  @param model name or folder of its model; absent: the folder below models/ with its id
+ *  @throws BaseError CLAIM_UNKNOWN; as `readableOf`; faults of the node */
+export async function showClaim(chain: Chain, claimId: ClaimId, model?: string) {
   const head = await chain.client.getBlock();
   const events = await historyOf(chain, claimId);
   const claimed = events.find((event) => event.name === "Claimed");
@@ -55,7 +63,7 @@ export async function showClaim(chain: Chain, claimId: ClaimId) {
     block: { number: head.number, hash: head.hash, timestamp: now },
     ...state,
     output,
-    ...meaningIfAny(readableOf(claim.modelId), fromHex(output)),
+    ...meaningIfAny(readableOf(claim.modelId, model), fromHex(output)),
     finalAt: RULES.finalAt(state.word, answerSeconds),
     isFinal: isFinal(state.word, answerSeconds, now),
     timeline: await timelineOf(chain, events),
@@ -76,21 +84,15 @@ async function timelineOf(chain: Chain, events: readonly ChainEvent[]) {
   }));
 }
 
-function describe({
-  claimId,
-  claim,
-  word,
-  meaning,
-  finalAt,
-  isFinal: final,
-  demands,
-  tickets,
-  timeline,
-}: ShownClaim): string[] {
+function describe(
+  { claimId, claim, word, meaning, finalAt, isFinal: final, demands, tickets, timeline }: ShownClaim,
+  text: ClaimText,
+): string[] {
   return [
     `Claim ${claimId}`,
     ...describeTerms(claim),
     ...(meaning === undefined ? [] : [`  claims     ${meaning.text}`]),
+    ...claimTextLines(text),
     `  state      ${word.state}${word.fall === "NONE" ? "" : ` by ${word.fall}`}${final && word.state === "ACTIVE" ? ", final" : ""}`,
     `  window     until ${iso(word.windowEnd)}, final at ${iso(finalAt)} if nothing is owed`,
     `  dispute    ${tickets.size} tickets, ${word.pending} answers owed`,
