@@ -53,7 +53,7 @@ class BoundedInterpreter extends Evaluating {
     this.#count(1);
     if (statement?.type === "For") this.#loops.add(iterableOf(statement));
     const result = super.evaluate(statement, environment);
-    // The first element of an empty list is none.
+    // An empty list has no first element.
     const value = (result as { readonly value?: unknown } | undefined)?.value;
     const isList = Array.isArray(value);
     if (!isList && typeof value !== "string") return result;

@@ -82,7 +82,7 @@ describe("POST /v1/tools/:name with a conversation", () => {
     expect([response.status, await response.json()]).toEqual([200, others]);
   });
 
-  test("error: a chat template that is none is no fault of the node: 409 TEMPLATE_INVALID", async () => {
+  test("error: a chat template that is no Jinja is no fault of the node: 409 TEMPLATE_INVALID", async () => {
     const entries = { ...tokenizerEntries(), "tokenizer.chat_template": ["string", "{% if"] } as const;
     models.set(talking.id, { ...talking, text: new ModelText(tokenizerFilesOf(entries), LENGTHS) });
     const response = await ask({ messages });

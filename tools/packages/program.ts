@@ -22,7 +22,9 @@ const DIST = "dist";
 
 /** Migrations, pages, examples, Python, models: what is in these folders and no code that is bundled. */
 const ASSETS = /^(agent|base|challenger|cli|explorer|inference|models|protocol|prover)\//;
-const NOT_ASSETS = /\.(ts|mjs)$|^models\/.*\.py$|^explorer\/app\//;
+/** Without what derives models but is large: whoever derives one has its folder from the repository. */
+const NOT_ASSETS =
+  /\.(ts|mjs)$|^models\/.*\.py$|^models\/sentiment-transformer\/weights\.gguf$|^explorer\/app\//;
 /** forge calls the compiler by these. */
 const TOOLS: readonly string[] = ["tools/solc", "tools/solc.cjs", "LICENSE"];
 /** What the explorer explains terms by. */

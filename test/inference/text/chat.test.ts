@@ -88,7 +88,7 @@ describe("ModelText", () => {
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 
-  it("error: a template with too many spaces in a row is none, as reading it takes the square of them", () => {
+  it("error: a template with too many spaces in a row is refused, as reading it takes the square of them", () => {
     const spaces = smallText(100, withTemplate(`a${" ".repeat(2_000)}b`));
     expect(() => spaces.ids([user("hi")])).toThrow("more than 1024 spaces in a row");
   });
