@@ -30,6 +30,8 @@ export interface MeasuredDispute {
   readonly moves: readonly Move[];
   /** seconds from the mined claim to the mined conviction, all computing of both sides included */
   readonly seconds: number;
+  /** the wrong output */
+  readonly claimed: Uint8Array;
 }
 
 export interface Subject {
@@ -95,7 +97,7 @@ export async function disputeToItsFall(
     if (question.kind !== "demand") {
       const mined = await move("convictElement", CHALLENGER, convict(bench, claim, question));
       eventOf(mined, "Fell");
-      return { moves, seconds: (performance.now() - start) / 1000 };
+      return { moves, seconds: (performance.now() - start) / 1000, claimed: cheated.output };
     }
     const position = encodePosition(question.position);
     await move("demand", CHALLENGER, actions.demand(claim, toHex(cheat.root), position));

@@ -15,7 +15,7 @@ export interface ClaimText {
   readonly pieces?: DataText;
 }
 
-/** A prompt of 257 ids has less, unless somebody made it to be long. */
+/** Characters; a prompt of a thousand ids has less, unless somebody made it to be long. */
 const MOST_SHOWN = 10_000;
 
 /** @param output return data that is claimed

@@ -1,7 +1,7 @@
 /** A dispute over one wrong element of a derived model. */
 import type { CodecInput } from "../../inference/codecs/input.ts";
 import type { Model } from "../../inference/program/form.ts";
-import { isPlanes } from "../../inference/program/form.ts";
+import { isPlanesDot } from "../../inference/program/form.ts";
 import { measureDispute } from "../dispute.ts";
 import { onChain } from "../gas.ts";
 import { grouped } from "../report.ts";
@@ -12,7 +12,7 @@ const MOST_CONVICTION_GAS = 360_000;
 
 /** The last product of numbers of 16 bits. */
 export function lastProduct({ program: { steps } }: Model): number {
-  return steps.findLastIndex((step) => step.opcode === "dot" && isPlanes(step));
+  return steps.findLastIndex(isPlanesDot);
 }
 
 /** @param step whose element is wrong @param mostGas of all moves */

@@ -36,12 +36,17 @@ export interface RangedOperand {
 /** Intervals of a model's plain weights, computed once. */
 export type WeightRanges = Map<number, Range>;
 
+/** By step, as a list of them has it. */
+export interface RangesOfSteps {
+  at(step: number): Range | undefined;
+}
+
 export class StepRanges {
   constructor(
     readonly model: Model,
     readonly step: Step,
     readonly index: number,
-    private readonly ranges: readonly Range[],
+    private readonly ranges: RangesOfSteps,
     private readonly weightRanges: WeightRanges,
     private readonly report: (problem: ProfileProblem) => void,
   ) {}
@@ -51,7 +56,7 @@ export class StepRanges {
     const operand = this.step[name];
     if (isStep(operand)) {
       const { type, dims } = this.model.program.steps[operand] as Step;
-      return { type, dims, range: this.ranges[operand] as Range };
+      return { type, dims, range: this.ranges.at(operand) as Range };
     }
     const { descriptor, bytes } = this.weight(name);
     const index = weightIndex(operand);

@@ -36,7 +36,7 @@ export function commonGrid(values: ArrayLike<number>): number {
 }
 
 /** Tensors above this many elements get one interval for all, so that a proof stays cheap. */
-const MAX_INTERVALS = 2 ** 18;
+export const MAX_INTERVALS = 2 ** 18;
 
 /** Intervals that one analysis keeps; steps beyond get one interval for all their elements. */
 export const MAX_KEPT_INTERVALS = 2 ** 25;

@@ -4,6 +4,7 @@ import { Budget } from "../../onnx/budget.ts";
 import { ProgramBuilder } from "../../onnx/builder.ts";
 import { fail } from "../../onnx/fail.ts";
 import { pruned } from "../../onnx/outputs.ts";
+import { MAX_INTERVALS } from "../../profile/range.ts";
 import { MAX_REDUCED_LENGTH } from "../../program/check.ts";
 import { assertValid } from "../../program/validate.ts";
 import { type DerivedModel, MOST_PLACES, MOST_WORK, orRefused } from "../derived.ts";
@@ -16,7 +17,7 @@ import { gated } from "./gated.ts";
 import { placesOf } from "./places.ts";
 import { normalized } from "./residual.ts";
 import { readScales } from "./scales.ts";
-import { llamaShape } from "./shape.ts";
+import { type LlamaShape, llamaShape } from "./shape.ts";
 import { chosen, idsOf } from "./text.ts";
 
 /** @param scales as `readScales` takes them
@@ -38,7 +39,7 @@ function emitted(
 ): DerivedModel {
   const shape = llamaShape(file);
   const { layers, final } = readScales(scales, shape);
-  const places = placesFor(lengths);
+  const places = placesFor(lengths, shape);
   checkOnly(only, shape.vocabulary);
   const { prompt, answer } = lengths;
   const builder = new ProgramBuilder("int16s", prompt, "int16s", new Budget(MOST_WORK));
@@ -72,13 +73,15 @@ function emitted(
   return derived;
 }
 
-function placesFor({ prompt, answer }: Lengths): number {
+/** A row of scores is reduced at once, and the proof of causality knows each element of a mask, which has a row for each
+ *  place and head that share keys. */
+function placesFor({ prompt, answer }: Lengths, { heads, sharedHeads }: LlamaShape): number {
   const places = prompt + answer - 1;
-  if ([prompt, answer].every((n) => Number.isSafeInteger(n) && n >= 1) && places <= MOST_PLACES)
-    return places;
+  const most = Math.min(MOST_PLACES, Math.floor(Math.sqrt((MAX_INTERVALS * sharedHeads) / heads)));
+  if ([prompt, answer].every((n) => Number.isSafeInteger(n) && n >= 1) && places <= most) return places;
   throw fail(
     "LENGTHS_INVALID",
-    `A prompt of ${prompt} and an answer of ${answer} ids: each has at least 1, both together at most ${MOST_PLACES + 1}.`,
+    `A prompt of ${prompt} and an answer of ${answer} ids: each has at least 1, both together at most ${most + 1}.`,
     "Choose shorter ones.",
   );
 }

@@ -53,7 +53,7 @@ function walk(
   const maxima = new RowMaxima(steps, of);
   const readsOf = (index: number): ElementReads => {
     const step = steps[index] as Step;
-    return reads[step.opcode](new StepRanges(model, step, index, known.found, weightRanges, () => {}));
+    return reads[step.opcode](new StepRanges(model, step, index, known, weightRanges, () => {}));
   };
   for (const [index, step] of steps.entries()) {
     const range = known.next();
@@ -61,7 +61,6 @@ function walk(
     for (const operand of ended[index] ?? []) {
       of[operand] = undefined;
       maxima.forget(operand);
-      known.forget(operand);
     }
   }
   return { of, readsOf };

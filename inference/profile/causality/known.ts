@@ -1,22 +1,30 @@
 /** The intervals that a proof of causality trusts. */
 import { elementCount, isStep, type Model, NONE, type Step, weightIndex } from "../../program/form.ts";
-import { StepRanges, type WeightRanges } from "../context.ts";
-import { anything, isUniform, MAX_KEPT_INTERVALS, type Range } from "../range.ts";
+import { type RangesOfSteps, StepRanges, type WeightRanges } from "../context.ts";
+import { anything, isUniform, type Range } from "../range.ts";
 import { selectRange } from "../select.ts";
+
+/** Elements of masks that are computed for one proof, each time anew: those of a real program are far below. */
+const MOST_COMPUTED = 2 ** 30;
+/** The least that a mask counts as. */
+const LEAST_COMPUTED = 2 ** 10;
+/** Intervals of masks that are kept: of those that a layer of a language model reads, and more. */
+const MOST_KEPT = 2 ** 22;
 
 /** Intervals of steps that have integers for operands, all the way from codecs and weights; any number of the type for
  *  the others: nothing here hangs on how binary32 rounds. A large SELECT has one interval for all its elements; here
- *  each has its own again, since masks are that large. */
-export class KnownRanges {
-  /** By step; of one that was forgotten any number of its type. */
-  readonly found: Range[] = [];
+ *  each has its own again, since masks are that large. They are computed when they are asked for, and some are kept. */
+export class KnownRanges implements RangesOfSteps {
+  /** By step; of a large mask one interval. */
+  readonly #found: Range[] = [];
   readonly #isKnown: boolean[] = [];
   readonly #model: Model;
   readonly #ranges: readonly Range[];
   readonly #weightRanges: WeightRanges;
-  /** large masks that are held now, and their intervals */
-  readonly #masks = new Set<number>();
-  #kept = 0;
+  readonly #isMask: boolean[] = [];
+  /** Masks that were asked for, the latest at the end. */
+  readonly #kept = new Map<number, Range>();
+  #computed = 0;
 
   /** @param weightRanges of the model's plain weights, as far as they are known */
   constructor(model: Model, ranges: readonly Range[], weightRanges: WeightRanges) {
@@ -27,32 +35,41 @@ export class KnownRanges {
 
   /** Of the next step. */
   next(): Range {
-    const index = this.found.length;
+    const index = this.#found.length;
     const step = this.#model.program.steps[index] as Step;
     const isKnownStep = isKnown(this.#model, step, this.#isKnown);
-    this.#isKnown.push(isKnownStep);
     const range = isKnownStep ? (this.#ranges[index] as Range) : anything(step.type);
-    const isMask = isKnownStep && step.opcode === "select" && isUniform(range);
-    const fits = this.#kept + elementCount(step.dims) <= MAX_KEPT_INTERVALS;
-    const found = isMask && fits ? this.#maskRange(step, index) : range;
-    if (found !== range) {
-      this.#masks.add(index);
-      this.#kept += found.low.length;
+    this.#isKnown.push(isKnownStep);
+    this.#isMask.push(isKnownStep && step.opcode === "select" && isUniform(range));
+    this.#found.push(range);
+    return this.at(index) as Range;
+  }
+
+  at(index: number): Range | undefined {
+    if (this.#isMask[index] !== true) return this.#found[index];
+    const kept = this.#kept.get(index);
+    if (kept !== undefined) {
+      this.#kept.delete(index);
+      this.#kept.set(index, kept);
+      return kept;
     }
-    this.found.push(found);
-    return found;
+    const step = this.#model.program.steps[index] as Step;
+    this.#computed += Math.max(LEAST_COMPUTED, elementCount(step.dims));
+    if (this.#computed > MOST_COMPUTED) return this.#found[index];
+    const ctx = new StepRanges(this.#model, step, index, this, this.#weightRanges, () => {});
+    const range = selectRange(ctx, Number.POSITIVE_INFINITY);
+    this.#keep(index, range);
+    return range;
   }
 
-  #maskRange(step: Step, index: number): Range {
-    const ctx = new StepRanges(this.#model, step, index, this.found, this.#weightRanges, () => {});
-    return selectRange(ctx, Number.POSITIVE_INFINITY);
-  }
-
-  /** Gives the memory of a step's back, once no later step reads it. */
-  forget(index: number): void {
-    const { type } = this.#model.program.steps[index] as Step;
-    if (this.#masks.delete(index)) this.#kept -= (this.found[index] as Range).low.length;
-    this.found[index] = anything(type);
+  #keep(index: number, range: Range): void {
+    this.#kept.set(index, range);
+    let intervals = [...this.#kept.values()].reduce((sum, { low }) => sum + low.length, 0);
+    for (const [oldest, { low }] of this.#kept) {
+      if (intervals <= MOST_KEPT || oldest === index) break;
+      this.#kept.delete(oldest);
+      intervals -= low.length;
+    }
   }
 }
 

@@ -194,12 +194,12 @@ describe("deriveLlama", () => {
     [Number.NaN, 2],
     [2, Number.POSITIVE_INFINITY],
     [2 ** 53, 1],
-    [1_000, 26],
-    [1, 1_025],
-    [1_025, 1],
+    [300, 64],
+    [1, 363],
+    [363, 1],
   ])("error: a prompt of %s and an answer of %s ids", (prompt, answer) => {
     expect(refusal(undefined, SCALES, { prompt, answer })).toBe(
-      `LENGTHS_INVALID: A prompt of ${prompt} and an answer of ${answer} ids: each has at least 1, both together at most 1025.`,
+      `LENGTHS_INVALID: A prompt of ${prompt} and an answer of ${answer} ids: each has at least 1, both together at most 363.`,
     );
   });
 
@@ -221,7 +221,7 @@ describe("deriveLlama", () => {
       [1, 1],
       [1, 2],
       [2, 1],
-      [1_000, 25],
+      [300, 63],
     ] as const)
       expect(refusal(undefined, SCALES, { prompt, answer })).toBe("derived");
   });
