@@ -130,7 +130,7 @@ export const RUST_FAULTS: readonly Mutant[] = [
     "(sum + u128::from(self.step.k)).isqrt()",
     "sum.isqrt()",
   ),
-  fault("REDUCE: norms of 8,193 bytes", "edges", RULES, "{ 8192 } else", "{ 8193 } else"),
+  fault("REDUCE: norms of 8,193 bytes", "edges", RULES, "{ 8192 / a", "{ 8193 / a"),
   fault(
     "REDUCE: of bools a truth instead of a byte",
     "reduce",
