@@ -82,7 +82,7 @@ describe("assay conformance cases", () => {
   const file = join(projectRoot, "test/vectors/conformance.jsonl");
 
   test("default: what the file of vectors holds, which the implementation answers", async () => {
-    const { stdout } = await runAssay(["conformance", "cases", "--elements", "1", "--longest", "8000"]);
+    const { stdout } = await runAssay(["conformance", "cases", "--elements", "1", "--longest", "10000"]);
     expect(stdout === readFileSync(file, "utf8")).toBe(true);
     for (const line of stdout.trim().split("\n")) {
       const { area, seed, line: asked, answer: right } = JSON.parse(line);

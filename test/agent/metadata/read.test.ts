@@ -105,12 +105,16 @@ describe("readMetadata", () => {
     expect(() => readMetadata(Uint8Array.of(0x22, 0xff, 0x22))).toThrow("not UTF-8");
     expect(() => readMetadata(bytesOf("{"))).toThrow("cannot be read");
     const deep = (open: string, close: string) => open.repeat(100_000) + close.repeat(100_000);
-    expect(rulesOf(deep("[", "]"))).toEqual(["form"]);
-    const nested = `{"name":${deep("[", "]")},"assay":{"format":${deep("[", "]")},"selfTest":[{"outputHash":${deep("[", "]")}}]}}`;
-    expect(rulesOf(nested).length).toBeGreaterThan(5);
+    expect(() => readMetadata(bytesOf(deep("[", "]")))).toThrow("nests deeper than 64");
+    const nested = `{"name":${deep("[", "]")}}`;
+    expect(() => readMetadata(bytesOf(nested))).toThrow("nests deeper than 64");
+    expect(rulesOf("[[]]")).toEqual(["form"]);
+    expect(
+      rulesOf('{"name":[[]],"assay":{"format":[[]],"selfTest":[{"outputHash":[[]]}]}}').length,
+    ).toBeGreaterThan(5);
     expect(rulesOf(withInput(tuple(METADATA_LIMITS.tupleDepth)))).toEqual([]);
     expect(rulesOf(withInput(tuple(METADATA_LIMITS.tupleDepth + 1)))).toEqual(["limit"]);
-    expect(rulesOf(withInput(tuple(1_000)))).toEqual(["limit"]);
+    expect(() => rulesOf(withInput(tuple(1_000)))).toThrow("nests deeper than 64");
     expect(rulesOf(withAbi(...Array(METADATA_LIMITS.functions + 1).fill(FETCH)))).toEqual(["limit"]);
     const many = Array.from({ length: METADATA_LIMITS.parameters + 1 }, () => ({ name: "", type: "bool" }));
     expect(rulesOf(withAbi({ ...FETCH, inputs: many }))).toEqual(["limit"]);
