@@ -1,6 +1,6 @@
 /** A whole dispute, move by move: gas of each transaction and the time of both sides. */
 
-import { equalBytes, toHex } from "../base/bytes.ts";
+import { toHex } from "../base/bytes.ts";
 import { ClaimedTrace } from "../challenger/claimed-trace.ts";
 import { interrogate, type OwnTrace, type Question } from "../challenger/interrogate.ts";
 import { type DishonestRun, falsify } from "../cli/demo/dishonest/faults.ts";
@@ -10,7 +10,7 @@ import { commitTrace, commitWeights } from "../inference/commit/commitments.ts";
 import type { Opening } from "../inference/commit/openings.ts";
 import { encodePosition } from "../inference/commit/positions.ts";
 import { revealAt, topsOf, traceShapes } from "../inference/commit/reveal.ts";
-import { execute, trace } from "../inference/executor/execute.ts";
+import { checkOutput, trace } from "../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../inference/executor/prepare.ts";
 import type { Model } from "../inference/program/form.ts";
 import type { Action } from "../protocol/chain/actions.ts";
@@ -86,7 +86,7 @@ export async function disputeToItsFall(
     return mined;
   };
   const start = performance.now();
-  if (equalBytes(execute(prepared, calldata), cheated.output)) throw new Error("The claim is right.");
+  if (checkOutput(prepared, calldata, cheated.output).isRight) throw new Error("The claim is right.");
   await move("challenge", CHALLENGER, actions.challenge(claim));
   const { trace: cheat } = cheated;
   await move("commitTrace", PROVER, commit ?? actions.commitTrace(claim, hexes(topsOf(cheat))));

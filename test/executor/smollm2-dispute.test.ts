@@ -6,10 +6,11 @@ import { describe, expect, it } from "vitest";
 import { openBenchChain, SELECTOR } from "../../bench/chain.ts";
 import { measureDispute } from "../../bench/dispute.ts";
 import { lastProduct } from "../../bench/sequences/dispute.ts";
-import { decodeOutput } from "../../inference/codecs/output.ts";
+import { encodeInput } from "../../inference/codecs/input.ts";
+import { decodeOutput, encodeOutput } from "../../inference/codecs/output.ts";
 import { readGguf } from "../../inference/derive/gguf.ts";
 import { deriveLlama } from "../../inference/derive/llama/derive.ts";
-import { findOutput } from "../../inference/executor/find-output.ts";
+import { checkOutput } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { ID_OFFSET, promptNumbers } from "../../inference/text/ids.ts";
 import { smollm2Weights } from "../support/smollm2.ts";
@@ -31,7 +32,13 @@ describe.skipIf(weights === undefined)("SmolLM2-135M-Instruct on a chain", () =>
     const input = { codec: "int16s", int16s: promptNumbers(PROMPT, LENGTHS.prompt) } as const;
     const idsOf = (output: Uint8Array): number[] =>
       Array.from(decodeOutput(program, output).data, (number) => number + ID_OFFSET);
-    expect(idsOf(findOutput(prepare(model, SELECTOR), input))).toEqual(ANSWER);
+    const right = encodeOutput(program, {
+      type: "s32",
+      dims: [LENGTHS.answer, 1],
+      data: Int32Array.from(ANSWER, (id) => id - ID_OFFSET),
+    });
+    const calldata = encodeInput(program, SELECTOR, input);
+    expect(checkOutput(prepare(model, SELECTOR), calldata, right).isRight).toBe(true);
     const bench = await openBenchChain();
     try {
       const step = lastProduct(model);

@@ -210,13 +210,16 @@ function consistent(
   return tensors;
 }
 
+/** Of an s32 element: so large a score is the likeliest. */
+const FARTHEST = 2 ** 30;
+
 /** Wrong values to try for one element: far ones first, a cheat wants another answer. */
 function wrongValues(type: TensorType, value: number): number[] {
   if (type === "bool") return [value === 0 ? 1 : 0];
   if (type === "u8" || type === "s8")
     return [value ^ 0x80, 255 - value, 0, 255].filter((wrong) => wrong !== value);
   if (type === "f32") return [value + 1, value * 2 + 64, -value - 1].map(Math.fround);
-  return [-value - 1, value + 4096, value - 4096, value + 1].map((wrong) => wrong | 0);
+  return [-value - 1, value + 4096, value - 4096, value + 1, FARTHEST, -FARTHEST].map((wrong) => wrong | 0);
 }
 
 const TRIES = 4_096;
