@@ -77,9 +77,19 @@ export function addDeriveCommand(parent: Command): void {
   });
 }
 
-/** The file of weights in the folder of its recipe. @throws ARGUMENT_INVALID where it is in a package */
-const fileBeside = (folder: string, source: WeightsSource): string =>
-  liesBeside(source) ? join(folder, source.file) : refuseArgument("--from", undefined, placeOf(source));
+/** The file of weights in the folder of its recipe. @throws ARGUMENT_INVALID where it is in a package; FILE_NOT_READABLE */
+function fileBeside(folder: string, source: WeightsSource): string {
+  if (!liesBeside(source)) return refuseArgument("--from", undefined, placeOf(source));
+  const path = join(folder, source.file);
+  if (existsSync(path)) return path;
+  throw new BaseError({
+    code: "FILE_NOT_READABLE",
+    shortMessage: `The file of weights ${path} does not exist; its SHA-256 is ${source.sha256}.`,
+    nextStep:
+      "Name it with --from. Of a model that the npm package has without it, the repository has it in the same folder.",
+    details: { path },
+  });
+}
 
 /** Most ids, where no option says it. */
 const DEFAULTS = { prompt: 64, answer: 32, text: 48 } as const;

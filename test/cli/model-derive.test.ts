@@ -224,6 +224,15 @@ describe("assay model derive", () => {
       JSON.stringify({ ...scales, source: { file: "small.gguf" } }),
     );
     expect(await derive(cut.folder, cut.weights)).toMatchObject({ code: "RECIPE_INVALID" });
+    const sha256 = "0".repeat(64);
+    writeFileSync(
+      join(cut.folder, "scales.json"),
+      JSON.stringify({ ...scales, source: { file: "gone.gguf", sha256 } }),
+    );
+    const gone = await errorOf("derive", cut.folder, "--out", nowhere);
+    expect(gone.code).toBe("FILE_NOT_READABLE");
+    expect(gone.message).toContain(`gone.gguf does not exist; its SHA-256 is ${sha256}`);
+    expect(gone.message).toContain("Name it with --from");
     expect(existsSync(nowhere)).toBe(false);
   });
 });
