@@ -144,10 +144,11 @@ library MakeElements {
         unchecked {
             c.variant = c.dice.below(4);
             uint256 code = integerType(c.dice);
-            uint256 most = (c.variant == 3 ? 8192 : 1024) / Cases.bytesOf(code);
+            uint256 most = c.variant == 3 ? 8192 / Cases.bytesOf(code) : 1024;
             if (c.variant == 3) c.attribute = c.dice.once(3) ? 0 : Dices.hostileInteger(c.dice.next());
             uint256 last = c.dice.range(1, 12);
             if (c.dice.once(3)) last = c.dice.dim(most);
+            if (c.dice.once(8)) last = c.dice.range(1, most);
             if (c.dice.once(30)) last = most - c.dice.below(2);
             uint256 rows = size(c.dice);
             if (rows * last > 16_000) rows = 1 + 16_000 / last;
