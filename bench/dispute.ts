@@ -39,15 +39,16 @@ export interface Subject {
   readonly step?: number;
   /** default: bytes by chance, of a program of the codec raw */
   readonly input?: CodecInput;
+  /** of the model; what it has planned is not planned again */
+  readonly prepared?: PreparedModel;
 }
 
 /** Claims a run with one wrong element of a step, and disputes it to its fall. */
 export async function measureDispute(
   bench: BenchChain,
   model: Model,
-  { step = DOT_STEP, input = bytesFor(model) }: Subject = {},
+  { step = DOT_STEP, input = bytesFor(model), prepared = prepare(model, SELECTOR) }: Subject = {},
 ): Promise<MeasuredDispute> {
-  const prepared = prepare(model, SELECTOR);
   const calldata = encodeInput(model.program, SELECTOR, input);
   const cheated = falsify(prepared, calldata, { kind: "element", step });
   const modelId = await bench.register(model);

@@ -8,14 +8,13 @@ import { derive, familyOf } from "../../inference/derive/recipe.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts";
 import { proveProfile } from "../../inference/profile/prove.ts";
-import { elementBytes, elementCount } from "../../inference/program/form.ts";
 import { OnnxruntimeEngine } from "../../inference/runtime/engine.ts";
 import { RuntimePool } from "../../inference/runtime/pool.ts";
 import { PieceText } from "../../inference/text/piece-text.ts";
 import { SELECTOR } from "../chain.ts";
-import { grouped, type Measured } from "../report.ts";
+import type { Measured } from "../report.ts";
 import { addDispute, lastProduct } from "./dispute.ts";
-import { inMegabytes, inMilliseconds, inSeconds, leastTime, MIB, ModelFigures, timed } from "./measured.ts";
+import { inMilliseconds, inSeconds, leastTime, MIB, ModelFigures, timed } from "./measured.ts";
 
 const FOLDER = "models/sentiment-transformer";
 const LENGTH = 48;
@@ -35,12 +34,8 @@ export async function measureClassifier(): Promise<Measured> {
   const prepared = prepare(model, SELECTOR);
   const input = { codec: "int16s", int16s: new PieceText(text.files, LENGTH).int16s(TEXT) } as const;
   const calldata = encodeInput(model.program, SELECTOR, input);
-  const { steps } = model.program;
-  const trace = steps.reduce((sum, { type, dims }) => sum + elementBytes(type) * elementCount(dims), 0);
   const figures = new ModelFigures(`sentiment-transformer, ${LENGTH} ids`);
-  figures.atMost("steps", steps.length, grouped, 220);
-  figures.atMost("the trace's tensors", trace, inMegabytes, 10 * MIB);
-  figures.add("weights", inMegabytes(model.weights.reduce((sum, { length }) => sum + length, 0)));
+  figures.sizes(model, 220, 10 * MIB);
   figures.add("deriving the program from the file", inSeconds(derived.seconds));
   figures.add("proving its profile, as a node does when it starts", inSeconds(proven.seconds));
   const run = leastTime(RUNS, () => execute(prepared, calldata));
@@ -48,7 +43,7 @@ export async function measureClassifier(): Promise<Measured> {
   figures.atMost("a run by onnxruntime", await byOnnxruntime(prepared, calldata), inMilliseconds, 0.015);
   const committed = leastTime(RUNS, () => commitTrace(model.program, prepared.run(input)));
   figures.atMost("a run and its commitment", committed, inSeconds, 0.5);
-  await addDispute(figures, { model, input, step: lastProduct(model) }, 800_000);
+  await addDispute(figures, { prepared, input, step: lastProduct(model) }, 800_000);
   return { figures: figures.all, rows: figures.rows("sentiment-transformer") };
 }
 

@@ -1,8 +1,6 @@
 /** A dispute over one wrong element of a derived model. */
-import type { CodecInput } from "../../inference/codecs/input.ts";
-import type { Model } from "../../inference/program/form.ts";
-import { isPlanesDot } from "../../inference/program/form.ts";
-import { measureDispute } from "../dispute.ts";
+import { isPlanesDot, type Model } from "../../inference/program/form.ts";
+import { measureDispute, type Subject } from "../dispute.ts";
 import { onChain } from "../gas.ts";
 import { grouped } from "../report.ts";
 import type { ModelFigures } from "./measured.ts";
@@ -18,10 +16,12 @@ export function lastProduct({ program: { steps } }: Model): number {
 /** @param step whose element is wrong @param mostGas of all moves */
 export async function addDispute(
   figures: ModelFigures,
-  { model, input, step }: { readonly model: Model; readonly input: CodecInput; readonly step: number },
+  { prepared, input, step }: Required<Subject>,
   mostGas: number,
 ): Promise<void> {
-  const { moves } = await onChain((bench) => measureDispute(bench, model, { step, input }));
+  const { moves } = await onChain((bench) =>
+    measureDispute(bench, prepared.model, { prepared, step, input }),
+  );
   const gas = moves.reduce((sum, move) => sum + Number(move.gas), 0);
   const conviction = moves.findLast(({ name }) => name === "convictElement");
   figures.atMost("moves of a dispute", moves.length, grouped, MOST_MOVES);

@@ -8,13 +8,12 @@ import { findByRows, onePass } from "../../inference/executor/find-output.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import type { RowPlan } from "../../inference/executor/rows/plan.ts";
 import { proveProfile } from "../../inference/profile/prove.ts";
-import { elementBytes, elementCount } from "../../inference/program/form.ts";
 import { promptNumbers } from "../../inference/text/ids.ts";
 import { SELECTOR } from "../chain.ts";
-import { grouped, type Measured } from "../report.ts";
+import { type Measured, megabytes } from "../report.ts";
 import { addDispute, lastProduct } from "./dispute.ts";
 import { generateByLlamaCpp } from "./llama-cpp.ts";
-import { inMegabytes, inSeconds, MIB, ModelFigures, timed } from "./measured.ts";
+import { inSeconds, MIB, ModelFigures, timed } from "./measured.ts";
 
 const LENGTHS = { prompt: 256, answer: 32 };
 /** "What is the capital of France?" by the chat template, with its own system prompt. */
@@ -46,12 +45,8 @@ export async function measureLanguageModel(path: string): Promise<Measured> {
   const checked = timed(() => onePass(prepared, input, answer));
   const committed = timed(() => commitTrace(model.program, prepared.run(input, answer)));
   const memory = process.resourceUsage().maxRSS * 1024;
-  const { steps } = model.program;
-  const trace = steps.reduce((sum, { type, dims }) => sum + elementBytes(type) * elementCount(dims), 0);
   const figures = new ModelFigures(`SmolLM2-135M, ${LENGTHS.prompt} + ${LENGTHS.answer} ids`);
-  figures.atMost("steps", steps.length, grouped, 800);
-  figures.atMost("the trace's tensors", trace, inMegabytes, 450 * MIB);
-  figures.add("weights", inMegabytes(model.weights.reduce((sum, { length }) => sum + length, 0)));
+  figures.sizes(model, 800, 450 * MIB);
   figures.add("deriving the program from the file", inSeconds(derived.seconds));
   figures.add("proving profile and causality, as a node does when it starts", inSeconds(proven.seconds));
   figures.add("planning rows, once", inSeconds(planned.seconds));
@@ -59,14 +54,14 @@ export async function measureLanguageModel(path: string): Promise<Measured> {
   figures.atMost("a pass and its commitment", committed.seconds, inSeconds, 30);
   figures.atMost("the first id of an answer", seen[0] as number, inSeconds, 1);
   figures.atLeast("further ids a second", rateOf(seen), (rate) => rate.toFixed(1), 30);
-  figures.atMost("most memory of all that", memory, inMegabytes, 1536 * MIB);
+  figures.atMost("most memory of all that", memory, megabytes, 1536 * MIB);
   const peer = await generateByLlamaCpp(path, LONG_PROMPT, LENGTHS.answer);
   if (peer === undefined) figures.add("llama.cpp beside it", "not measured: it is not installed");
   else {
     figures.add("llama.cpp, the first id", inSeconds(peer.seen[0] as number));
     figures.add("llama.cpp, further ids a second", rateOf(peer.seen).toFixed(1));
   }
-  await addDispute(figures, { model, input, step: lastProduct(model) }, 1_300_000);
+  await addDispute(figures, { prepared, input, step: lastProduct(model) }, 1_300_000);
   return { figures: figures.all, rows: figures.rows("smollm2") };
 }
 

@@ -1,5 +1,6 @@
 /** Figures of one derived model. */
-import { type Figure, megabytes } from "../report.ts";
+import { elementBytes, elementCount, type Model } from "../../inference/program/form.ts";
+import { type Figure, grouped, megabytes } from "../report.ts";
 
 export interface Timed<T> {
   readonly result: T;
@@ -47,6 +48,17 @@ export class ModelFigures {
     this.add(what, shown(value), { text: `≥ ${shown(least)}`, isMet: value >= least });
   }
 
+  /** @param steps, traceBytes most of them */
+  sizes({ program, weights }: Model, steps: number, traceBytes: number): void {
+    const trace = program.steps.reduce(
+      (sum, { type, dims }) => sum + elementBytes(type) * elementCount(dims),
+      0,
+    );
+    this.atMost("steps", program.steps.length, grouped, steps);
+    this.atMost("the trace's tensors", trace, megabytes, traceBytes);
+    this.add("weights", megabytes(weights.reduce((sum, { length }) => sum + length, 0)));
+  }
+
   /** The same as data. */
   rows(model: string): object[] {
     const prefix = this.#name.length + 2;
@@ -59,4 +71,3 @@ export class ModelFigures {
 
 export const inSeconds = (value: number): string => `${value.toFixed(value < 1 ? 2 : 1)} s`;
 export const inMilliseconds = (value: number): string => `${(1000 * value).toFixed(0)} ms`;
-export const inMegabytes = (bytes: number): string => megabytes(bytes);

@@ -38,11 +38,12 @@ describe.skipIf(weights === undefined)("SmolLM2-135M-Instruct on a chain", () =>
       data: Int32Array.from(ANSWER, (id) => id - ID_OFFSET),
     });
     const calldata = encodeInput(program, SELECTOR, input);
-    expect(checkOutput(prepare(model, SELECTOR), calldata, right).isRight).toBe(true);
+    const prepared = prepare(model, SELECTOR);
+    expect(checkOutput(prepared, calldata, right).isRight).toBe(true);
     const bench = await openBenchChain();
     try {
       const step = lastProduct(model);
-      const { claimed, moves } = await measureDispute(bench, model, { step, input });
+      const { claimed, moves } = await measureDispute(bench, model, { prepared, step, input });
       expect(idsOf(claimed)).not.toEqual(ANSWER);
       expect(moves.at(-1)?.name).toBe("convictElement");
       expect(moves.length).toBeLessThanOrEqual(11);
