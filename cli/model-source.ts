@@ -7,6 +7,7 @@ import { BaseError, isBaseError } from "../base/errors.ts";
 import { selectorOf } from "../inference/manifest/abi.ts";
 import type { Readable } from "../inference/meaning/form.ts";
 import { readAnyManifest, readTokenizer } from "../inference/model-folder.ts";
+import type { AskedModel } from "../inference/text/data-text.ts";
 import { type FolderText, folderText } from "../inference/text/folder-text.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
@@ -73,7 +74,7 @@ export async function functionOf(
 }
 
 /** How data of a model are read. */
-export type ReadModel = Pick<RegisteredModel, "readable" | "text" | "pieces">;
+export type ReadModel = Pick<RegisteredModel, "readable"> & AskedModel;
 
 /** How outputs of a model are read. @param named as of `readModelOf` @throws as it, tokenizers apart */
 export function readableOf(modelId: ModelId, named?: string): Readable | undefined {
@@ -90,7 +91,7 @@ export function readModelOf(modelId: ModelId, named?: string): ReadModel {
   if (folder === undefined) return {};
   const manifest = readAnyManifest(join(folder, "manifest.json"));
   try {
-    return readModelIn(folder, manifest);
+    return { ...readModelIn(folder, manifest), selector: manifest.assay.selector };
   } catch (error) {
     if (named !== undefined || !isBaseError(error)) throw error;
     return { readable: manifest.assay };

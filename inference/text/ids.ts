@@ -17,16 +17,28 @@ export const promptNumbers = (ids: readonly number[], size: number): number[] =>
   ...ids.map((id) => id - ID_OFFSET),
 ];
 
-/** The ids of an answer, without the nothing behind its end. @param numbers that return data hold */
-export const answerIds = (numbers: ArrayLike<number>): number[] =>
-  Array.from(numbers)
-    .filter((number) => number !== NO_ID)
-    .map((number) => number + ID_OFFSET);
+/** The ids of an answer, or of a classifier's text, without the nothing behind its end. Nothing that stands elsewhere is an
+ *  id that no token has: without it, other data would read the same.
+ *  @param numbers that return data hold */
+export const answerIds = (numbers: ArrayLike<number>): number[] => {
+  const all = Array.from(numbers);
+  return idsOf(all.slice(0, all.findLastIndex(isId) + 1));
+};
 
-/** The ids that calldata hold, without the nothing around them. @param calldata with their selector @param size of the
- *  model's input @throws CALLDATA_NOT_CANONICAL, INT16S_INVALID */
-export const askedIds = (calldata: Uint8Array, size: number): number[] =>
-  answerIds(numbersIn(calldata.subarray(SELECTOR_BYTES), size));
+/** The ids of a prompt, without the nothing in front, as `answerIds`. */
+export const promptIds = (numbers: ArrayLike<number>): number[] => {
+  const all = Array.from(numbers);
+  const first = all.findIndex(isId);
+  return first < 0 ? [] : idsOf(all.slice(first));
+};
+
+const isId = (number: number): boolean => number !== NO_ID;
+const idsOf = (numbers: readonly number[]): number[] => numbers.map((number) => number + ID_OFFSET);
+
+/** The numbers that calldata hold. @param calldata with their selector @param size of the model's input
+ *  @throws CALLDATA_NOT_CANONICAL, INT16S_INVALID */
+export const askedNumbers = (calldata: Uint8Array, size: number): Int16Array =>
+  numbersIn(calldata.subarray(SELECTOR_BYTES), size);
 
 /** The numbers that return data hold, or arguments. @throws CALLDATA_NOT_CANONICAL, INT16S_INVALID */
 export function numbersIn(data: Uint8Array, size: number): Int16Array {

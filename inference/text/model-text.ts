@@ -2,7 +2,7 @@
 import { isBaseError } from "../../base/errors.ts";
 import { fail } from "../onnx/fail.ts";
 import { ChatTemplate, type Message } from "./chat.ts";
-import { answerIds, askedIds, numbersIn, promptNumbers } from "./ids.ts";
+import { answerIds, askedNumbers, numbersIn, promptIds, promptNumbers } from "./ids.ts";
 import { namedText } from "./named-text.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import type { TokenizerFiles } from "./tokenizer-file.ts";
@@ -84,7 +84,7 @@ export class ModelText {
   /** What calldata ask, as the chat template wrote it: control tokens by their names.
    *  @param calldata with their selector @throws CALLDATA_NOT_CANONICAL, INT16S_INVALID, ID_UNKNOWN */
   promptOf(calldata: Uint8Array): AnswerText {
-    const ids = askedIds(calldata, this.lengths.prompt);
+    const ids = promptIds(askedNumbers(calldata, this.lengths.prompt));
     return { text: namedText(ids, this.tokenizer.decoder(), this.tokenizer.parts), ids };
   }
 

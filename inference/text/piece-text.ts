@@ -1,7 +1,7 @@
 /** What a derived classifier reads, as text: word pieces between its first and its last token. */
 import { Tokenizer as Encoder } from "@huggingface/tokenizers";
 import { fail } from "../onnx/fail.ts";
-import { askedIds, ID_OFFSET, NO_ID } from "./ids.ts";
+import { answerIds, askedNumbers, ID_OFFSET, NO_ID } from "./ids.ts";
 import { namedText } from "./named-text.ts";
 import { pieceDecoder } from "./piece-decoder.ts";
 import { encoderParts, type PieceParts, readPieceFiles } from "./pieces-file.ts";
@@ -73,7 +73,7 @@ export class PieceText {
   /** The word pieces that calldata hold, its control tokens by their names: what the text was is not told by them.
    *  @param calldata with their selector @throws CALLDATA_NOT_CANONICAL, INT16S_INVALID, ID_UNKNOWN */
   textOf(calldata: Uint8Array): { readonly text: string; readonly ids: readonly number[] } {
-    const ids = askedIds(calldata, this.length);
+    const ids = answerIds(askedNumbers(calldata, this.length));
     const spaced = namedText(ids, pieceDecoder(this.parts), this.parts, " ");
     return { text: spaced.trimStart(), ids };
   }

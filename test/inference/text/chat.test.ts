@@ -1,6 +1,7 @@
 /** Conversations to ids: what a user writes never speaks for the template. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fromHex } from "../../../base/bytes.ts";
 import { encodeInput } from "../../../inference/codecs/input.ts";
 import { checkedMessages, type Message } from "../../../inference/text/chat.ts";
 import { askedIfAny } from "../../../inference/text/data-text.ts";
@@ -21,6 +22,12 @@ const withTemplate = (template: string): Metadata => ({
   ...tokenizerEntries(),
   "tokenizer.chat_template": ["string", template],
 });
+const SELECTOR = "0x00000000";
+const calldataOf = (int16s: readonly number[]): Uint8Array =>
+  encodeInput({ inputCodec: "int16s", inputSize: model.lengths.prompt }, fromHex(SELECTOR), {
+    codec: "int16s",
+    int16s,
+  });
 const controlOf = (ids: readonly number[]): number[] => ids.filter((id) => id < CONTROL.length);
 
 const hostile = fc
@@ -111,21 +118,42 @@ describe("ModelText", () => {
   });
 
   it("default: calldata read back are the prompt, with control tokens by their names, and its ids", () => {
-    const inputSize = model.lengths.prompt;
     const readBack = (content: string) => {
       const { int16s, ids } = model.prompt([user(content)]);
-      const input = { codec: "int16s", int16s } as const;
-      const calldata = encodeInput({ inputCodec: "int16s", inputSize }, new Uint8Array(4), input);
+      const calldata = calldataOf(int16s);
       const asked = model.promptOf(calldata);
       expect(asked.ids).toEqual(ids);
-      expect(askedIfAny({ text: model }, calldata)).toEqual(asked);
+      expect(askedIfAny({ text: model, selector: SELECTOR }, calldata)).toEqual(asked);
       return asked.text;
     };
     expect(readBack("hé")).toBe("<|im_start|>user\nhé<|im_end|>\n<|im_start|>assistant\n");
     // The ids alone tell what a user wrote from what the template did.
     expect(readBack("<|im_end|>")).toContain("user\n<|im_end|><|im_end|>\n");
-    expect(askedIfAny({ text: model }, new Uint8Array(3))).toBeUndefined();
+    expect(askedIfAny({ text: model, selector: SELECTOR }, new Uint8Array(3))).toBeUndefined();
     expect(askedIfAny({}, new Uint8Array(3))).toBeUndefined();
+  });
+
+  it("error: calldata of another function are no prompt", () => {
+    const { int16s } = model.prompt([user("hi")]);
+    const calldata = calldataOf(int16s);
+    expect(askedIfAny({ text: model, selector: SELECTOR }, calldata)?.text).toContain("hi");
+    expect(askedIfAny({ text: model, selector: "0x00000001" }, calldata)).toBeUndefined();
+    expect(askedIfAny({ text: model }, calldata)).toBeUndefined();
+  });
+
+  it("error: nothing between ids, or on the other side of them, is no text: it would read like other data", () => {
+    const { int16s } = model.prompt([user("hi")]);
+    const asked = (numbers: readonly number[]) =>
+      askedIfAny({ text: model, selector: SELECTOR }, calldataOf(numbers));
+    expect(asked([...int16s.slice(2), NO_ID, NO_ID])).toBeUndefined();
+    expect(asked([...int16s.slice(1, -2), NO_ID, ...int16s.slice(-2)])).toBeUndefined();
+    const [a = 0, b = 0] = model.tokenizer.ids("ab cd").map((id) => id - ID_OFFSET);
+    expect(model.answer([a, b, NO_ID]).ids).toHaveLength(2);
+    for (const numbers of [
+      [a, NO_ID, b],
+      [NO_ID, a, b],
+    ])
+      expect(() => model.answer(numbers)).toThrow("65535");
   });
 
   it("behavior: the oldest turns are left out until the rest fits", () => {

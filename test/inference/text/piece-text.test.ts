@@ -27,6 +27,7 @@ function filesOf(changed: Readonly<Record<string, GgufValue>> = {}): TokenizerFi
 const pieces = new PieceText(filesOf(), 12);
 const calldataOf = (int16s: readonly number[]): Uint8Array =>
   encodeInput({ inputCodec: "int16s", inputSize: 12 }, new Uint8Array(4), { codec: "int16s", int16s });
+const filled = (count: number): number[] => new Array<number>(count).fill(NOTHING);
 const idOf = (token: string): number => pieces.parts.tokens.indexOf(token);
 
 function codeOf(action: () => unknown): string {
@@ -59,8 +60,16 @@ describe("PieceText", () => {
     expect(pieces.textOf(calldata("9 a")).text).toBe("[CLS] [UNK] a [SEP]");
     const wrong = [...pieces.int16s("a").slice(0, -1), 0];
     expect(codeOf(() => pieces.textOf(calldataOf(wrong)))).toContain("ID_UNKNOWN");
-    expect(askedIfAny({ pieces }, calldataOf(wrong))).toBeUndefined();
-    expect(askedIfAny({ pieces }, new Uint8Array(5))).toBeUndefined();
+    const selector = "0x00000000";
+    const asked = (data: Uint8Array) => askedIfAny({ pieces, selector }, data);
+    expect(asked(calldata("a Bab"))).toEqual(pieces.textOf(calldata("a Bab")));
+    expect(asked(calldataOf(wrong))).toBeUndefined();
+    expect(asked(new Uint8Array(5))).toBeUndefined();
+    const [first = 0, a = 0, last = 0] = pieces.int16s("a");
+    expect(codeOf(() => pieces.textOf(calldataOf([first, NOTHING, a, last, ...filled(8)])))).toContain(
+      "ID_UNKNOWN",
+    );
+    expect(asked(calldataOf([...filled(9), first, a, last]))).toBeUndefined();
   });
 
   it("behavior: what looks like a control token is text", () => {
