@@ -108,9 +108,17 @@ export function toolOutput(model: TextCallable, output: Hex): ToolOutput {
   return { data: { text: answer.text }, ...read, ids: answer.ids };
 }
 
+const MOST_NAMES = 8;
+
+const shownNames = (names: readonly string[]): string => {
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
+  const shown = names.slice(0, MOST_NAMES).map((name) => JSON.stringify(name.slice(0, 60)));
+  return `${shown.join(", ") || "none"}${more}`;
+};
+
 const notText = (given: readonly string[], names: readonly string[]) =>
   new BaseError({
     code: "INPUTS_INVALID",
-    shortMessage: `The arguments are ${given.map((name) => JSON.stringify(name.slice(0, 60))).join(", ") || "none"}, must be ${names.join(" or ")}, one alone.`,
+    shortMessage: `The arguments are ${shownNames(given)}, must be ${names.join(" or ")}, one alone.`,
     nextStep: `Give a JSON object with ${names.join(" or ")}.`,
   });

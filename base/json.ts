@@ -11,13 +11,12 @@ const MAX_DEPTH = 64;
 /** More than any function takes: calldata of 64 KB holds 2,048 words. */
 const MAX_VALUES = 4_096;
 
-/** Deeper nesting is refused: whatever shows or walks a value does so by recursion, and has a stack that ends.
- *  @param what the bytes are, for the message
- *  @throws BaseError JSON_INVALID, TEXT_NOT_UNICODE */
+/** @param what the bytes are, for the message
+ *  @throws BaseError TEXT_NOT_UNICODE; JSON_INVALID, also as requireShallow */
 export function parseJson(bytes: Uint8Array, what: string): unknown {
   try {
     const value: unknown = JSON.parse(decodeUtf8(bytes, what));
-    requireShallow(value, what, 0);
+    requireShallow(value, what);
     return value;
   } catch (cause) {
     if (cause instanceof BaseError) throw cause;
@@ -56,8 +55,9 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
   }
 }
 
-/** @throws BaseError JSON_INVALID */
-function requireShallow(value: unknown, what: string, depth: number): void {
+/** Deeper nesting is refused: whatever shows or walks a value does so by recursion, and has a stack that ends.
+ *  @throws BaseError JSON_INVALID */
+export function requireShallow(value: unknown, what: string, depth = 0): void {
   if (depth > MAX_DEPTH) throw jsonInvalid(what, `it nests deeper than ${MAX_DEPTH}`);
   if (typeof value === "object" && value !== null)
     for (const part of Object.values(value)) requireShallow(part, what, depth + 1);

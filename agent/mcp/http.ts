@@ -4,6 +4,7 @@ import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, type McpServerFactory, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import express, { type Request, type RequestHandler, type Response } from "express";
 import { isBaseError } from "../../base/errors.ts";
+import { requireShallow } from "../../base/json.ts";
 import type { Logger } from "../../base/log.ts";
 import { readBody } from "../../protocol/service/http/body.ts";
 import { Slots } from "../../protocol/service/http/slots.ts";
@@ -92,17 +93,20 @@ function ownPagesOnly(authorities: () => readonly string[]): RequestHandler {
 
 const isJson = (request: Request): boolean => request.is("application/json") !== false;
 
-/** @throws BaseError BODY_TOO_LARGE, BODY_INCOMPLETE, CONTENT_TYPE_UNSUPPORTED; SyntaxError, TypeError */
+/** @throws BaseError JSON_INVALID, BODY_TOO_LARGE, BODY_INCOMPLETE, CONTENT_TYPE_UNSUPPORTED; SyntaxError, TypeError */
 async function messageOf(request: Request): Promise<unknown> {
   const bytes = await readBody(request, MAX_BODY_BYTES);
-  return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  const message: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  requireShallow(message, "the body");
+  return message;
 }
 
 function answerFault(error: unknown, response: Response, log: Logger): void {
   const { ParseError, InternalError } = ProtocolErrorCode;
   if (error instanceof SyntaxError || (error instanceof TypeError && "code" in error)) {
     refuse(response, 400, ParseError, "The body is no JSON in UTF-8: send one JSON-RPC message.");
-  } else if (isBaseError(error, "BODY_TOO_LARGE")) refuse(response, 413, ParseError, error.message);
+  } else if (isBaseError(error, "JSON_INVALID")) refuse(response, 400, ParseError, error.message);
+  else if (isBaseError(error, "BODY_TOO_LARGE")) refuse(response, 413, ParseError, error.message);
   else if (isBaseError(error, "BODY_INCOMPLETE")) refuse(response, 400, ParseError, error.message);
   else if (isBaseError(error, "CONTENT_TYPE_UNSUPPORTED")) refuse(response, 415, REFUSED, error.message);
   else if (isBaseError(error, "TOO_BUSY")) {

@@ -11,6 +11,7 @@ import { isHex } from "viem";
 import { abortAfter } from "../../base/abort.ts";
 import { formatAmount } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
+import { requireShallow } from "../../base/json.ts";
 import type { JsonSchema, Tool, ToolOutcome } from "../gateway/tool.ts";
 import type { ClaimReport } from "./verify-claim.ts";
 import type { SignedReport } from "./verify-signed.ts";
@@ -177,6 +178,8 @@ export function createMcpServer(parts: McpParts): Server {
     if (tool === undefined && !verifiers.some((verifier) => verifier.name === name))
       throw unknownTool(name, [...byName.keys(), ...verifiers.map((verifier) => verifier.name)]);
     try {
+      // Over HTTP and over standard input alike: an error that shows a value is written by recursion.
+      requireShallow(args, "the arguments");
       if (name === VERIFY_SIGNED.name && verifySigned !== undefined)
         return shownReport(await verifySigned(args.signedClaim));
       if (tool === undefined) return shownReport(await verify(claimIdOf(args.claimId)));

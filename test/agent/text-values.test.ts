@@ -110,6 +110,12 @@ describe("toolValues", () => {
     ["a conversation that is too long", talking, { text: "many words ".repeat(60) }, "the model takes 60"],
     ["a role that there is not", talking, { messages: [{ role: "king" }] }, 'messages[0].role is "king"'],
     ["two forms at once", talking, { text: "a", messages: [] }, "must be messages or text, one alone"],
+    [
+      "many arguments",
+      talking,
+      Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`a${i}`, 1])),
+      '"a7" and 992 more, must be messages or text',
+    ],
     ["nothing", talking, {}, "The arguments are none, must be messages or text"],
     ["a text that is too long", classifying, { text: "a ".repeat(50) }, "the model takes 12"],
     ["a number as text", classifying, { text: 5 }, "text is 5, must be a text"],

@@ -16,7 +16,7 @@ import { encodeCall } from "../../protocol/rules/abi.ts";
 import { claimOutput } from "../support/claims.ts";
 import { writeClassifying } from "../support/classifying-model.ts";
 import { registerPrepared } from "../support/executed-models.ts";
-import { type McpProcess, startMcp } from "../support/mcp-server.ts";
+import { type McpProcess, post, startMcp } from "../support/mcp-server.ts";
 import { ROLES, type System, startSystem } from "../support/system.ts";
 
 const ANSWER_SECONDS = 5;
@@ -112,5 +112,16 @@ describe("assay mcp", () => {
     const wrong = await call("call_assay_choice", { question: "?" });
     expect(wrong).toMatchObject({ status: "failed", code: "INPUTS_INVALID" });
     expect(wrong.error).toContain('"question", must be messages or text, one alone. Give a JSON object');
+  });
+
+  it("error: a body that nests deeply is refused as one, and is no fault of the server", async () => {
+    const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+    const params = `{"name":"call_assay_choice","arguments":{"text":${deep}}}`;
+    const body = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":${params}}`;
+    const { status, message } = await post(mcp.url, body, { "mcp-protocol-version": "2025-11-25" });
+    expect(status).toBe(400);
+    expect(message).toMatchObject({
+      error: { code: -32_700, message: expect.stringContaining("deeper than 64") },
+    });
   });
 });
