@@ -28,10 +28,10 @@ export function showOutput(
   };
 }
 
-/** Each line of an answer is one of them: it does not look like what a command says. */
+/** Each line of an answer has a bar in front: it looks like nothing that a command says, nor like a value of the output. */
 export const outputLines = ({ meaning, text, values }: ShownOutput): readonly string[] => [
   ...(meaning === undefined ? [] : [meaning.text]),
-  ...(text === undefined ? [] : text.split("\n")),
+  ...(text === undefined ? [] : text.split("\n").map((line) => `| ${line}`)),
   ...Object.entries(values).map(([name, value]) => `${name} = ${String(value)}`),
 ];
 
