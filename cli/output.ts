@@ -1,7 +1,7 @@
 /** What commands print: a result for people, or JSON with --json; errors with the next step and an exit code. */
 import { type Command, CommanderError } from "commander";
 import { BaseError } from "../base/errors.ts";
-import { terminalText } from "./terminal-text.ts";
+import { terminalJson, terminalText } from "./terminal-text.ts";
 
 export const EXIT = {
   ok: 0,
@@ -31,7 +31,7 @@ export function printResult(command: Command, result: object, lines: readonly st
 /** Progress, for people, beside the result. */
 export const printProgress = (line: string): void => console.error(terminalText(line));
 
-/** JSON text; integers above 53 bits become decimal strings.
+/** JSON text without characters that command a terminal; integers above 53 bits become decimal strings.
  *  @param indent 0: one line */
 export function toJson(value: unknown, indent = 2): string {
   const plain = (_key: string, held: unknown): unknown => {
@@ -39,7 +39,7 @@ export function toJson(value: unknown, indent = 2): string {
     if (held instanceof Map) return Object.fromEntries([...held].map(([key, item]) => [String(key), item]));
     return held;
   };
-  return JSON.stringify(value, plain, indent);
+  return terminalJson(JSON.stringify(value, plain, indent));
 }
 
 /** Runs the program and sets the exit code; never throws.

@@ -6,3 +6,7 @@ const COMMANDS = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu;
 /** With such characters in the form `\u{1b}`. Part by part the same as the whole. */
 export const terminalText = (text: string): string =>
   text.replace(COMMANDS, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
+
+/** JSON with such characters as JSON escapes them: it says the same. */
+export const terminalJson = (json: string): string =>
+  json.replace(COMMANDS, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
