@@ -29,7 +29,7 @@ export const parseObject = (body: Uint8Array): Record<string, unknown> =>
   requireObject(parseJson(body, "the body"), "the body");
 
 /** One object, no number that JSON cannot hold exactly, no half of a surrogate pair, at most 4,096 values.
- *  @param value of JSON @param what it is, for the message
+ *  @param value of `parseJson`, which bounds its depth @param what it is, for the message
  *  @throws BaseError JSON_INVALID, INPUTS_TOO_MANY, NUMBER_UNSAFE, TEXT_NOT_UNICODE */
 export function requireObject(value: unknown, what: string): Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -37,7 +37,7 @@ export function requireObject(value: unknown, what: string): Record<string, unkn
     throw jsonInvalid(what, `it is ${found} and no object`);
   }
   const seen = { values: 0 };
-  for (const [name, part] of Object.entries(value)) check(part, name, 1, seen);
+  for (const [name, part] of Object.entries(value)) check(part, name, seen);
   return value as Record<string, unknown>;
 }
 
@@ -63,10 +63,9 @@ export function requireShallow(value: unknown, what: string, depth = 0): void {
     for (const part of Object.values(value)) requireShallow(part, what, depth + 1);
 }
 
-function check(value: unknown, path: string, depth: number, seen: { values: number }): void {
+function check(value: unknown, path: string, seen: { values: number }): void {
   seen.values += 1;
   if (seen.values > MAX_VALUES) throw tooMany();
-  if (depth > MAX_DEPTH) throw jsonInvalid("the body", `it nests deeper than ${MAX_DEPTH}`);
   if (typeof value === "number" && !Number.isSafeInteger(value)) {
     throw new BaseError({
       code: "NUMBER_UNSAFE",
@@ -84,7 +83,7 @@ function check(value: unknown, path: string, depth: number, seen: { values: numb
     });
   }
   if (typeof value === "object" && value !== null) {
-    for (const [name, part] of Object.entries(value)) check(part, `${path}.${name}`, depth + 1, seen);
+    for (const [name, part] of Object.entries(value)) check(part, `${path}.${name}`, seen);
   }
 }
 
