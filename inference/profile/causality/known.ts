@@ -1,7 +1,7 @@
 /** The intervals that a proof of causality trusts. */
 import { elementCount, isStep, type Model, NONE, type Step, weightIndex } from "../../program/form.ts";
 import { type RangesOfSteps, StepRanges, type WeightRanges } from "../context.ts";
-import { anything, isUniform, type Range } from "../range.ts";
+import { anything, isUniform, MAX_KEPT_INTERVALS, type Range } from "../range.ts";
 import { selectRange } from "../select.ts";
 
 /** Elements of masks that are computed for one proof, each time anew: those of a real program are far below. */
@@ -25,6 +25,8 @@ export class KnownRanges implements RangesOfSteps {
   /** Masks that were asked for, the latest at the end. */
   readonly #kept = new Map<number, Range>();
   #computed = 0;
+  /** Elements of masks that are being computed now, one for another: of each the operands' intervals are held meanwhile. */
+  #open = 0;
 
   /** @param weightRanges of the model's plain weights, as far as they are known */
   constructor(model: Model, ranges: readonly Range[], weightRanges: WeightRanges) {
@@ -54,10 +56,14 @@ export class KnownRanges implements RangesOfSteps {
       return kept;
     }
     const step = this.#model.program.steps[index] as Step;
-    this.#computed += Math.max(LEAST_COMPUTED, elementCount(step.dims));
+    const count = elementCount(step.dims);
+    if (this.#open + count > MAX_KEPT_INTERVALS) return this.#found[index];
+    this.#computed += Math.max(LEAST_COMPUTED, count);
     if (this.#computed > MOST_COMPUTED) return this.#found[index];
     const ctx = new StepRanges(this.#model, step, index, this, this.#weightRanges, () => {});
+    this.#open += count;
     const range = selectRange(ctx, Number.POSITIVE_INFINITY);
+    this.#open -= count;
     this.#keep(index, range);
     return range;
   }

@@ -2,41 +2,44 @@
 import { expect, it } from "vitest";
 import { KnownRanges } from "../../../inference/profile/causality/known.ts";
 import { analyse } from "../../../inference/profile/intervals.ts";
-import { MAX_KEPT_INTERVALS } from "../../../inference/profile/range.ts";
+import { MAX_KEPT_INTERVALS, uniform } from "../../../inference/profile/range.ts";
 import { type Model, NONE, type Step, WEIGHT } from "../../../inference/program/form.ts";
 
 const SIDE = 2_048;
 const MASKS = MAX_KEPT_INTERVALS / SIDE ** 2 + 1;
 
+const neutral = { variant: 0, c: NONE, k: 0, coordinates: [] } as const;
+const input: Step = {
+  ...neutral,
+  ...{ opcode: "codec", variant: 2, type: "s32", dims: [1, 1], a: NONE, b: NONE },
+};
+
+/** @param conditions of a row of a mask */
+const modelOf = (conditions: Uint8Array, masks: readonly Step[]): Model => ({
+  program: {
+    inputCodec: "int16s",
+    outputCodec: "int16s",
+    inputSize: 1,
+    weights: [
+      { layout: "plain", type: "bool", dims: [1, conditions.length] },
+      { layout: "plain", type: "s32", dims: [1, 1] },
+      { layout: "plain", type: "bool", dims: [1, 1] },
+    ],
+    steps: [input, ...masks],
+  },
+  weights: [conditions, Uint8Array.of(0, 0, 0, 7), Uint8Array.of(0)],
+});
+
 it("behavior: each element of a mask is known, however many masks there are, and whichever is asked for", () => {
-  const neutral = { variant: 0, c: NONE, k: 0, coordinates: [] } as const;
-  const input: Step = {
-    ...neutral,
-    opcode: "codec",
-    variant: 2,
-    type: "s32",
-    dims: [1, 1],
-    a: NONE,
-    b: NONE,
-  };
   const mask: Step = {
     ...neutral,
     ...{ opcode: "select", type: "s32", dims: [SIDE, SIDE], a: WEIGHT, b: WEIGHT + 1, c: 0 },
   };
-  const model: Model = {
-    program: {
-      inputCodec: "int16s",
-      outputCodec: "int16s",
-      inputSize: 1,
-      weights: [
-        { layout: "plain", type: "bool", dims: [1, SIDE] },
-        { layout: "plain", type: "s32", dims: [1, 1] },
-      ],
-      steps: [input, ...new Array<Step>(MASKS).fill(mask)],
-    },
-    // Of each two columns one is 7 whatever the input is.
-    weights: [Uint8Array.from({ length: SIDE }, (_, i) => i % 2), Uint8Array.of(0, 0, 0, 7)],
-  };
+  // Of each two columns one is 7 whatever the input is.
+  const model = modelOf(
+    Uint8Array.from({ length: SIDE }, (_, i) => i % 2),
+    new Array<Step>(MASKS).fill(mask),
+  );
   const { ranges, problems } = analyse(model);
   expect(problems).toEqual([]);
   const known = new KnownRanges(model, ranges, new Map());
@@ -48,4 +51,27 @@ it("behavior: each element of a mask is known, however many masks there are, and
       expect([range?.low[element], range?.high[element]]).toEqual([7, 7]);
     for (const element of [0, SIDE]) expect(range?.low[element]).toBeLessThan(7);
   }
+});
+
+it("behavior: of masks of masks that were forgotten as many are computed at once as a proof holds", () => {
+  // Two of them are less than it holds.
+  const dims = [4_096, 4_095];
+  const seven: Step = {
+    ...neutral,
+    ...{ opcode: "select", type: "s32", dims, a: WEIGHT + 2, b: 0, c: WEIGHT + 1 },
+  };
+  const same = (c: number): Step => ({ ...seven, b: 0, c });
+  // More intervals than are kept beside others.
+  const other: Step = { ...seven, dims: [SIDE, SIDE + 1], a: WEIGHT, b: WEIGHT + 1, c: 0 };
+  const columns = Uint8Array.from({ length: SIDE + 1 }, (_, i) => i % 2);
+  const model = modelOf(columns, [seven, same(1), same(2), other]);
+  // What is found of a mask that is not computed.
+  const wide = uniform(0, 9);
+  const known = new KnownRanges(model, [uniform(-32_768, 32_767), wide, wide, wide, wide], new Map());
+  for (let step = 0; step <= 3; step++) expect(known.next().low[0]).toBe(step === 0 ? -32_768 : 7);
+  known.next();
+  const lowest = known.at(3)?.low[0];
+  const lowestOf = (step: number): number | undefined => known.at(step)?.low[0];
+  expect(lowest).toBe(0);
+  expect([1, 2].map(lowestOf)).toEqual([7, 0]);
 });
