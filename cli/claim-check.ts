@@ -61,7 +61,7 @@ function check(path: string, options: Options, self: Command): void {
 function rerun({ request, input, output }: CorrectnessRecord, model: string) {
   const { modelId, manifest, ...loaded } = loadModelFolder(modelFolder(model));
   if (modelId !== request.modelId) throw otherModel(request.modelId, modelId);
-  const right = execute(prepare(loaded.model, loaded.selector), fromHex(input));
+  const right = execute(prepare(loaded.model, loaded.selector, loaded.profile), fromHex(input));
   const rightOutput = toHex(right);
   return { isRight: rightOutput === output, rightOutput, ...meaningIfAny(manifest.assay, right) };
 }

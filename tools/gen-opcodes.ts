@@ -221,11 +221,10 @@ const LISTS: readonly List[] = [
     path: "inference/profile/generated/reads.ts",
     doc: "What each opcode's elements are computed from.",
     constant: "READS",
-    type: "(ctx: StepRanges) => ElementReads",
+    type: "(form: ReadForm) => ElementReads",
     imports: [
       'import type { Opcode } from "../../program/codes.ts";',
-      'import type { ElementReads } from "../causality/reads.ts";',
-      'import type { StepRanges } from "../context.ts";',
+      'import type { ElementReads, ReadForm } from "../causality/reads.ts";',
     ],
     entry: (opcode) => `${opcode}Reads`,
   },

@@ -37,7 +37,9 @@ export type Chat = (
 
 /** @throws BaseError MODEL_NOT_FOUND, MODEL_WITHOUT_TEXT; as `loadModelFolder` */
 export function localChat(name: string): Chat {
-  const { directory, manifest, model, modelId, selector, tokenizer } = loadModelFolder(modelFolder(name));
+  const { directory, manifest, model, modelId, selector, profile, tokenizer } = loadModelFolder(
+    modelFolder(name),
+  );
   const { text } = folderText(tokenizer, manifest.assay);
   if (text === undefined) {
     throw new BaseError({
@@ -48,7 +50,7 @@ export function localChat(name: string): Chat {
       details: { model: modelId },
     });
   }
-  const prepared = prepare(model, selector);
+  const prepared = prepare(model, selector, profile);
   return async (messages, write) => {
     const { prompt, messages: kept } = text.lastTurns(messages);
     const { calldata, output, ...found } = runText(prepared, text, prompt, write);

@@ -72,7 +72,7 @@ export function openModel(name: string, settings: ImportSettings): OpenedModel {
   const { manifest, model, source, selector, profile } = loadModelFolder(modelFolder(name));
   const { inputs, outputs, claimed } = manifest.assay;
   const io = { inputs, outputs, ...(claimed === undefined ? {} : { claimed }) };
-  const opened = { model, io, prepared: prepare(model, selector), readable: manifest.assay };
+  const opened = { model, io, prepared: prepare(model, selector, profile), readable: manifest.assay };
   if (source.name === "recipe.json") return { ...opened, profile, requantizations: [], notes: [DERIVED] };
   const onnx = source.content;
   return { ...importOnnx(onnx, settingsOf(manifest.assay)), ...opened, onnx };

@@ -138,7 +138,7 @@ function tokenizerCheck({ tokenizer }: LoadedModel, text: DerivedText): Check {
  *  @throws as loadModelFolder, for a folder that cannot be loaded at all */
 export function verifyFolder(directory: string, from?: string): Check[] {
   const loaded = loadModelFolder(directory);
-  const { manifest, model, source, selector } = loaded;
+  const { manifest, model, source, selector, profile } = loaded;
   const { assay } = manifest;
   if (from !== undefined && source.name !== "recipe.json")
     refuseArgument("--from", from, `for a derived model only; ${source.name} is the source of this one`);
@@ -146,7 +146,7 @@ export function verifyFolder(directory: string, from?: string): Check[] {
   const archive = archiveFiles(directory);
   const image = imageOf(archive, sha256Bytes);
   const strays = [...archive.keys()].filter((name) => assay.files[name] === undefined);
-  const prepared = prepare(model, selector);
+  const prepared = prepare(model, selector, profile);
   const tests = assay.selfTest.filter(
     ({ seed, outputHash }) => toHex(selfTestHash(prepared, seed)) === outputHash,
   );

@@ -3,6 +3,7 @@ import { type CodecInput, decodeInput, fillInputTensor } from "../codecs/input.t
 import { TokenCache } from "../codecs/text.ts";
 import { OPCODE_FORMS } from "../opcodes/generated/index.ts";
 import type { Kernel, OpcodeForm, PreparedOperand } from "../opcodes/opcode.ts";
+import type { ProgramBounds } from "../profile/causality/bounds.ts";
 import {
   elementCount,
   isClaimed,
@@ -60,19 +61,21 @@ const NOTHING = new Uint8Array(0);
 
 export type OpcodeForms = Readonly<Record<Opcode, OpcodeForm>>;
 
+export interface PrepareOptions {
+  /** what computes each opcode */
+  readonly forms?: OpcodeForms;
+  /** what `proveProfile` found of this model; absent: it is found again where a plan of rows needs it */
+  readonly bounds?: ProgramBounds | undefined;
+}
+
 /** Decodes the weights and builds the kernels.
  *  @param selector the model's 4 bytes
- *  @param forms what computes each opcode
  *  @throws BaseError PROGRAM_INVALID or WEIGHTS_MISMATCH */
-export function prepare(
-  model: Model,
-  selector: Uint8Array,
-  forms: OpcodeForms = OPCODE_FORMS,
-): PreparedModel {
+export function prepare(model: Model, selector: Uint8Array, options: PrepareOptions = {}): PreparedModel {
   const { program } = model;
   assertValid(program);
   assertWeightLengths(model);
-  return new Prepared(model, selector.slice(), forms);
+  return new Prepared(model, selector.slice(), options);
 }
 
 class Prepared implements PreparedModel {
@@ -83,9 +86,11 @@ class Prepared implements PreparedModel {
   readonly #kernels: readonly Kernel[];
   readonly #caches: readonly (TokenCache | undefined)[];
   readonly #tensors: readonly Tensor[];
+  readonly #bounds: ProgramBounds | undefined;
   #plan: { readonly rows: RowPlan | undefined } | undefined;
 
-  constructor(model: Model, selector: Uint8Array, forms: OpcodeForms) {
+  constructor(model: Model, selector: Uint8Array, { forms = OPCODE_FORMS, bounds }: PrepareOptions) {
+    this.#bounds = bounds;
     this.model = model;
     this.program = model.program;
     this.selector = selector;
@@ -133,7 +138,7 @@ class Prepared implements PreparedModel {
   }
 
   rowPlan(): RowPlan | undefined {
-    this.#plan ??= { rows: planRows(this.model, (step) => this.#operandsOf(step)) };
+    this.#plan ??= { rows: planRows(this.model, (step) => this.#operandsOf(step), this.#bounds) };
     return this.#plan.rows;
   }
 

@@ -9,9 +9,16 @@ import {
 } from "../program/form.ts";
 import { type ChannelParameters, unpackDot } from "../program/weights.ts";
 import { WIDEN } from "./arith.ts";
-import { type ElementReads, wholeRow } from "./causality/reads.ts";
+import {
+  CAN_BE_ZERO,
+  type ElementReads,
+  type ReadForm,
+  type Slot,
+  wholeRow,
+  zerosAt,
+} from "./causality/reads.ts";
 import { parametersOf, requantizedRange, spread, wrapped } from "./channels.ts";
-import type { RangedOperand, StepRanges } from "./context.ts";
+import type { StepRanges } from "./context.ts";
 import { empty, hull, isUniform, type Range, uniform } from "./range.ts";
 
 /** Above this many multiplications the rows of an activation share one interval for each column. */
@@ -169,11 +176,11 @@ function interval(a: Range, i: number, b: Range, j: number): [low: number, high:
 }
 
 /** The row of the element's group; of DOT activations both rows. */
-export function dotReads(ctx: StepRanges): ElementReads {
-  if (isActivationDot(ctx.step)) return bothRows(ctx);
-  const { dims, k: groups } = ctx.step;
+export function dotReads(form: ReadForm): ElementReads {
+  if (isActivationDot(form.step)) return bothRows(form);
+  const { dims, k: groups } = form.step;
   const n = lastDim(dims);
-  return wholeRow(ctx, (element) => {
+  return wholeRow(form, (element) => {
     const row = Math.floor(element / n);
     return row * groups + Math.floor(((element % n) * groups) / n);
   });
@@ -181,13 +188,12 @@ export function dotReads(ctx: StepRanges): ElementReads {
 
 /** No term with a factor that is always 0. In a step of too many products to look at each, the beginnings of both rows
  *  up to the last term whose first factor can be another number. */
-function bothRows(ctx: StepRanges): ElementReads {
-  const { dims, a, b, k: rowsOfMatrix } = ctx.step;
-  const [left, right] = [ctx.operand("a"), ctx.operand("b")];
-  const [n, length] = [lastDim(dims), lastDim(left.dims)];
+function bothRows(form: ReadForm): ElementReads {
+  const { dims, k: rowsOfMatrix } = form.step;
+  const [n, length] = [lastDim(dims), lastDim(form.dims[0] as readonly number[])];
   const isLarge = elementCount(dims) * length > MAX_PRODUCTS;
-  const leftZeros = zerosOf(left);
-  const rightZeros = isLarge ? undefined : zerosOf(right);
+  const leftZeros = alwaysZero(form, 0);
+  const rightZeros = isLarge ? undefined : alwaysZero(form, 1);
   const stretchesOf = rowStretches(leftZeros, length, isLarge);
   return (element, visit) => {
     const row = Math.floor(element / n);
@@ -199,8 +205,8 @@ function bothRows(ctx: StepRanges): ElementReads {
       for (let first = found[i] as number; first < end; ) {
         const next = rightZeros === undefined ? end : endOfStretch(rightZeros, other, first, end);
         if (next > first) {
-          visit(a, from + first, next - first);
-          visit(b, other + first, next - first);
+          visit(0, from + first, next - first);
+          visit(1, other + first, next - first);
         }
         // Where it ended before is a zero.
         first = next + 1;
@@ -242,10 +248,9 @@ function endOfStretch(zeros: Uint8Array, row: number, first: number, end: number
 }
 
 /** 1 for each element that is always 0; undefined where none is known to be. */
-function zerosOf({ dims, range }: RangedOperand): Uint8Array | undefined {
-  const { low, high } = range;
-  if (isUniform(range))
-    return low[0] === 0 && high[0] === 0 ? new Uint8Array(elementCount(dims)).fill(1) : undefined;
-  const zeros = Uint8Array.from(low, (bound, i) => Number(bound === 0 && high[i] === 0));
-  return zeros.includes(1) ? zeros : undefined;
+function alwaysZero({ dims, zeros }: ReadForm, slot: Slot): Uint8Array | undefined {
+  const known = zeros[slot];
+  if (known === undefined || !known.includes(CAN_BE_ZERO)) return undefined;
+  const count = elementCount(dims[slot] as readonly number[]);
+  return Uint8Array.from({ length: count }, (_, i) => Number(zerosAt(known, i) === CAN_BE_ZERO));
 }

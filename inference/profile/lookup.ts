@@ -1,6 +1,6 @@
 import { elementCount, LOOKUP_VARIANTS, lastDim } from "../program/form.ts";
 import { unpackLookup } from "../program/weights.ts";
-import { type ElementReads, wholeRow } from "./causality/reads.ts";
+import { type ElementReads, type ReadForm, wholeRow } from "./causality/reads.ts";
 import { plainValues, type StepRanges } from "./context.ts";
 import { commonGrid, empty, highest, lowest, type Range, uniform } from "./range.ts";
 
@@ -43,5 +43,5 @@ export function lookupRange(ctx: StepRanges): Range {
 }
 
 /** A row of ids. */
-export const lookupReads = (ctx: StepRanges): ElementReads =>
-  wholeRow(ctx, (element) => Math.floor(element / lastDim(ctx.step.dims)));
+export const lookupReads = (form: ReadForm): ElementReads =>
+  wholeRow(form, (element) => Math.floor(element / lastDim(form.step.dims)));

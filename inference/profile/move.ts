@@ -1,11 +1,14 @@
 import { elementCount, NONE, type Step } from "../program/form.ts";
-import type { ElementReads } from "./causality/reads.ts";
+import type { ElementReads, ReadForm } from "./causality/reads.ts";
 import type { StepRanges } from "./context.ts";
 import { commonGrid, empty, gridOf, highest, isUniform, lowest, type Range, uniform } from "./range.ts";
 
 /** Calls `visit` with each output index and the source element that a MOVE takes there, −1 where none.
  *  Source: docs/EXACT.md, opcode MOVE. */
-function forEachMoved(step: Step, visit: (index: number, source: number) => void): void {
+function forEachMoved(
+  step: Pick<Step, "dims" | "coordinates">,
+  visit: (index: number, source: number) => void,
+): void {
   const total = elementCount(step.dims);
   const at = new Array<number>(step.dims.length).fill(0);
   for (let i = 0; i < total; i++) {
@@ -76,14 +79,14 @@ function exactPad(ctx: StepRanges): Range {
 }
 
 /** The element that it copies. */
-export function moveReads({ step }: StepRanges): ElementReads {
+export function moveReads({ step, dims: [, other] }: ReadForm): ElementReads {
   const sources = new Int32Array(elementCount(step.dims));
   forEachMoved(step, (i, source) => {
     sources[i] = source;
   });
   return (element, visit) => {
     const source = sources[element] as number;
-    if (source >= 0) visit(step.a, source, 1);
-    else visit(step.b, element, 1);
+    if (source >= 0) visit(0, source, 1);
+    else if (other !== undefined) visit(1, element, 1);
   };
 }

@@ -1,7 +1,6 @@
 import { numberOf, planeLength } from "../opcodes/planes.ts";
 import type { Step } from "../program/form.ts";
-import { boundsAt, type ElementReads } from "./causality/reads.ts";
-import type { StepRanges } from "./context.ts";
+import { boundsAt, type ElementReads, type ReadForm } from "./causality/reads.ts";
 import { empty, highest, lowest, type Range, uniform } from "./range.ts";
 
 type Bytes = readonly [low: number, high: number];
@@ -31,10 +30,10 @@ function planesOf(low: number, high: number): readonly [Bytes, Bytes] {
 }
 
 /** The number whose byte it is. */
-export function planesReads({ step }: StepRanges): ElementReads {
+export function planesReads({ step }: ReadForm): ElementReads {
   const length = planeLength(step);
   return (element, visit) => {
     const row = Math.floor(element / (2 * length));
-    visit(step.a, row * length + (element % length), 1);
+    visit(0, row * length + (element % length), 1);
   };
 }

@@ -3,6 +3,7 @@
 import { BaseError } from "../../base/errors.ts";
 import type { Model, Step } from "../program/form.ts";
 import { assertWeightLengths } from "../program/weights.ts";
+import type { ProgramBounds } from "./causality/bounds.ts";
 import { proveCausality } from "./causality/prove.ts";
 import type { ProfileProblem } from "./context.ts";
 import { describeOperation } from "./describe.ts";
@@ -22,6 +23,8 @@ export interface StepProof {
 
 export interface ProfileReport {
   readonly steps: readonly StepProof[];
+  /** Of a program that reads the claimed output: which of its rows each element can depend on. */
+  readonly bounds: ProgramBounds | undefined;
 }
 
 /** Proves the profile of a model whose program passed `validateProgram`.
@@ -42,13 +45,13 @@ export function proveProfile(model: Model, nodes: readonly string[] = []): Profi
       details: { steps: lines },
     });
   }
-  proveCausality(model, ranges);
+  const bounds = proveCausality(model, ranges);
   const steps = model.program.steps.map((step: Step, i) => {
     const range = ranges[i];
     const [low, high] = range === undefined ? [0, 0] : [lowest(range), highest(range)];
     return { step: i, node: nodes[i] ?? "", operation: describeOperation(step), low, high };
   });
-  return { steps };
+  return { steps, bounds };
 }
 
 export function describeProfileProblem(p: ProfileProblem): string {

@@ -104,10 +104,11 @@ export function broadcastIndex(dims: readonly number[], output: readonly number[
     stride *= dims[from] as number;
   }
   const at = new Array<number>(output.length).fill(0);
+  const [row, step] = [output.at(-1) ?? 1, strides.at(-1) ?? 0];
   let source = 0;
-  for (let i = 0; i < index.length; i++) {
-    index[i] = source;
-    for (let axis = output.length - 1; axis >= 0; axis--) {
+  for (let i = 0; i < index.length; ) {
+    for (const end = i + row, first = source - i * step; i < end; i++) index[i] = first + i * step;
+    for (let axis = output.length - 2; axis >= 0; axis--) {
       source += strides[axis] as number;
       at[axis] = (at[axis] as number) + 1;
       if ((at[axis] as number) < (output[axis] as number)) break;

@@ -1,7 +1,7 @@
 import { ratio } from "../opcodes/ratio.ts";
 import { isNorm, isStep, lastDim } from "../program/form.ts";
 import { checkDivisor, WIDEN } from "./arith.ts";
-import type { ElementReads } from "./causality/reads.ts";
+import type { ElementReads, ReadForm } from "./causality/reads.ts";
 import type { StepRanges } from "./context.ts";
 import { combine, highest, LIMITS, lowest, type Range } from "./range.ts";
 
@@ -45,10 +45,10 @@ function isOfOwnLength({ model, step: { a, b } }: StepRanges): boolean {
 }
 
 /** The element, and its row's divisor. */
-export function ratioReads({ step: { a, b, dims } }: StepRanges): ElementReads {
+export function ratioReads({ step: { dims } }: ReadForm): ElementReads {
   const length = lastDim(dims);
   return (element, visit) => {
-    visit(a, element, 1);
-    visit(b, Math.floor(element / length), 1);
+    visit(0, element, 1);
+    visit(1, Math.floor(element / length), 1);
   };
 }

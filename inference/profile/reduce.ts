@@ -1,6 +1,6 @@
 import { elementCount, isNorm, lastDim, REDUCE_VARIANTS } from "../program/form.ts";
 import { WIDEN } from "./arith.ts";
-import { type ElementReads, wholeRow } from "./causality/reads.ts";
+import { type ElementReads, type ReadForm, wholeRow } from "./causality/reads.ts";
 import type { StepRanges } from "./context.ts";
 import { empty, isUniform, type Range, uniform } from "./range.ts";
 
@@ -73,4 +73,4 @@ const rootBelow = (sum: number): number => Math.floor(Math.sqrt(sum)) - (sum < E
 const rootAbove = (sum: number): number => Math.floor(Math.sqrt(sum)) + (sum < EXACT ? 0 : 1);
 
 /** The row. */
-export const reduceReads = (ctx: StepRanges): ElementReads => wholeRow(ctx, (element) => element);
+export const reduceReads = (form: ReadForm): ElementReads => wholeRow(form, (element) => element);

@@ -1,7 +1,7 @@
 import { shiftedSum } from "../opcodes/requantizer.ts";
 import { isPlanes, isRatio, lastDim } from "../program/form.ts";
 import type { ChannelParameters } from "../program/weights.ts";
-import { type ElementReads, sameElement } from "./causality/reads.ts";
+import { type ElementReads, type ReadForm, sameElement } from "./causality/reads.ts";
 import { channelSums, checkForm, eachByChannel, SMALLER, spread } from "./channels.ts";
 import type { StepRanges } from "./context.ts";
 import { planesRange, planesReads } from "./planes.ts";
@@ -28,7 +28,7 @@ export function rescaleRange(ctx: StepRanges): Range {
   return isPlanes(ctx.step) ? planesRange(ctx.step, result) : result;
 }
 
-export function rescaleReads(ctx: StepRanges): ElementReads {
-  if (isRatio(ctx.step)) return ratioReads(ctx);
-  return isPlanes(ctx.step) ? planesReads(ctx) : sameElement(ctx);
+export function rescaleReads(form: ReadForm): ElementReads {
+  if (isRatio(form.step)) return ratioReads(form);
+  return isPlanes(form.step) ? planesReads(form) : sameElement();
 }

@@ -2,6 +2,7 @@
 import type { BaseErrorOptions } from "../../base/errors.ts";
 import type { TreeParts } from "../commit/tree.ts";
 import type { OutputCheck } from "../executor/execute.ts";
+import type { ProfileReport } from "../profile/prove.ts";
 import type { Model, Tensor } from "../program/form.ts";
 
 /** A model that a thread can run. */
@@ -9,6 +10,8 @@ export interface CanonicalModel {
   readonly model: Model;
   /** 4 bytes */
   readonly selector: Uint8Array;
+  /** what is proven of it, as far as that is known */
+  readonly profile?: Pick<ProfileReport, "bounds">;
 }
 
 export const TASKS = ["output", "check", "trace"] as const;

@@ -292,8 +292,9 @@ function settle(job: Job, how: () => void): void {
 }
 
 /** The weights in memory that all threads see. */
-const shared = ({ model, selector }: CanonicalModel): CanonicalModel => ({
+const shared = ({ model, selector, profile }: CanonicalModel): CanonicalModel => ({
   selector,
+  ...(profile === undefined ? {} : { profile: { bounds: profile.bounds } }),
   model: {
     program: model.program,
     weights: model.weights.map((bytes) => {

@@ -11,7 +11,7 @@ const prepared = new Map<string, PreparedModel>();
 
 /** What is made once for all runs of a kind, which takes long of a large model. */
 function madeReady({ id, model, claimed }: CanonicalRun): PreparedModel {
-  const known = prepared.get(id) ?? (model && prepare(model.model, model.selector));
+  const known = prepared.get(id) ?? (model && prepare(model.model, model.selector, model.profile));
   if (known === undefined) throw new RangeError(`model ${id} is not loaded`);
   prepared.set(id, known);
   if (claimed === undefined) known.rowPlan();

@@ -33,7 +33,7 @@ export type Executor = (model: Model, runs: DifferentialCase["runs"]) => readonl
 const executorOf =
   (forms: OpcodeForms): Executor =>
   (model, runs) => {
-    const prepared = prepare(model, new Uint8Array(4), forms);
+    const prepared = prepare(model, new Uint8Array(4), { forms });
     return runs.map((inputs) => executeTensors(prepared, inputs));
   };
 

@@ -96,7 +96,7 @@ const contextOf = (loaded: LoadedModel, directory: string, data: string): Evalua
   ...dataContext(directory, data),
   directory,
   name: loaded.directory.split("/").at(-1) ?? "",
-  prepared: prepare(loaded.model, loaded.selector),
+  prepared: prepare(loaded.model, loaded.selector, loaded.profile),
   ...folderText(loaded.tokenizer, loaded.manifest.assay),
 });
 

@@ -10,8 +10,10 @@ import {
 } from "../../program/form.ts";
 import { lastStep } from "../../program/shape.ts";
 import { describeOperation } from "../describe.ts";
+import { READS } from "../generated/reads.ts";
 import type { Range } from "../range.ts";
-import { type Bounds, outputBounds, type ProgramBounds, programBounds } from "./bounds.ts";
+import { type Bounds, type ProgramBounds, programBounds } from "./bounds.ts";
+import { operandAt } from "./forms.ts";
 
 /** Places of a way through the program that an error names. */
 const MOST_PLACES = 8;
@@ -21,20 +23,20 @@ interface Place {
   readonly element: number;
 }
 
-/** Proves that no element in row t of the output depends on a claimed element of row t or above. Nothing is to be
- *  proven of a program that does not read the claimed output.
+/** Proves that no element in row t of the output depends on a claimed element of row t or above.
  *  @param ranges intervals of the steps
+ *  @returns what was proven; undefined for a program that does not read the claimed output
  *  @throws BaseError CAUSALITY_UNPROVEN with the steps by which a later row could come in */
-export function proveCausality(model: Model, ranges: readonly Range[]): void {
+export function proveCausality(model: Model, ranges: readonly Range[]): ProgramBounds | undefined {
   const { program } = model;
-  if (!readsClaimed(program)) return;
-  if (laterElement(program, outputBounds(model, ranges)) === undefined) return;
+  if (!readsClaimed(program)) return undefined;
   const bounds = programBounds(model, ranges);
   const step = program.steps.length - 1;
-  const element = laterElement(program, bounds.of[step]) as number;
+  const element = laterElement(program, bounds.of[step]);
+  if (element === undefined) return bounds;
   const row = Math.floor(element / rowSize(program));
   const later = (bounds.of[step]?.[element] as number) - 1;
-  const way = wayTo(bounds, { step, element }).map((place) => describePlace(model, place));
+  const way = wayTo(program, bounds, { step, element }).map((place) => describePlace(model, place));
   throw new BaseError({
     code: "CAUSALITY_UNPROVEN",
     shortMessage: `Row ${row} of the output can depend on row ${later} of the claimed output, must be on rows below ${row} alone:\n${shorten(way).join("\n")}`,
@@ -58,13 +60,16 @@ export function laterElement(program: Program, bounds: Bounds): number | undefin
 }
 
 /** From an element of the output, over elements with the same bound, to a claimed one. */
-function wayTo({ of, readsOf }: ProgramBounds, from: Place): Place[] {
+function wayTo(program: Program, { of, forms }: ProgramBounds, from: Place): Place[] {
   const way = [from];
   for (let at: Place | undefined = from; at !== undefined; ) {
     const { step, element }: Place = at;
     const bound = of[step]?.[element];
     let next: Place | undefined;
-    readsOf(step)(element, (operand, first, count) => {
+    const [own, form] = [program.steps[step] as Step, forms[step]];
+    if (form === undefined) break;
+    READS[own.opcode](form)(element, (slot, first, count) => {
+      const operand = operandAt(own, slot);
       if (next !== undefined || !isStep(operand)) return;
       const found = of[operand]?.subarray(first, first + count).indexOf(bound as number) ?? -1;
       if (found >= 0) next = { step: operand, element: first + found };

@@ -47,7 +47,7 @@ function ready(realCase: RealCase, n: number): Ready {
 
 /** Largest distance in units of 2^-20 of the size; what is nearly 0 is measured by 2^-100. */
 function distance({ onnx, imported, x, expected, sizes }: Ready, forms = OPCODE_FORMS): number {
-  const prepared = prepare(imported.model, new Uint8Array(4), forms);
+  const prepared = prepare(imported.model, new Uint8Array(4), { forms });
   const { outputs } = runNamed({ onnx, io: imported.io, prepared }, { x });
   const ours = outputs.y?.data ?? [];
   expect(ours).toHaveLength(expected.length);
