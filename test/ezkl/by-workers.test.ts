@@ -14,6 +14,7 @@ import { runEzkl } from "../../prover/proof/ezkl/prove.ts";
 import { projectRoot } from "../../tools/foundry.ts";
 import { postgresPrograms } from "../../tools/postgres.ts";
 import { metricsOf } from "../support/fleet.ts";
+import { longTest } from "../support/long-test.ts";
 import { windowNumbers } from "../support/make-ezkl-vectors.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
@@ -99,18 +100,22 @@ describe.skipIf(postgresPrograms() === undefined)("proofs by ezkl from workers",
     await prover.logged("a worker made a proof, which is valid");
   });
 
-  test("behavior: outputs that a proof does not show, and what is no proof, bar their workers", async () => {
-    const honest = workerEzkl({ folder: EZKL }, async () => system.proofModel(NAME));
-    proving("other-output", async (model, statement, signal) => {
-      const [output, proof] = splitBytes(await honest(model, statement, signal)) ?? [];
-      const other = (output as Uint8Array).with(31, 1 ^ ((output as Uint8Array)[31] ?? 0));
-      return joinBytes([other, proof as Uint8Array]);
-    });
-    proving("no-proof", async () => fromHex("0x1234"));
-    await alive(2);
-    const { settled, expected } = await ask();
-    await expect.poll(() => metric("assay_workers_barred"), SOON).toBe(2);
-    startProving();
-    expect(await settled()).toMatchObject(expected);
-  });
+  // Those of Groth16 play it on every change.
+  longTest(
+    "behavior: outputs that a proof does not show, and what is no proof, bar their workers",
+    async () => {
+      const honest = workerEzkl({ folder: EZKL }, async () => system.proofModel(NAME));
+      proving("other-output", async (model, statement, signal) => {
+        const [output, proof] = splitBytes(await honest(model, statement, signal)) ?? [];
+        const other = (output as Uint8Array).with(31, 1 ^ ((output as Uint8Array)[31] ?? 0));
+        return joinBytes([other, proof as Uint8Array]);
+      });
+      proving("no-proof", async () => fromHex("0x1234"));
+      await alive(2);
+      const { settled, expected } = await ask();
+      await expect.poll(() => metric("assay_workers_barred"), SOON).toBe(2);
+      startProving();
+      expect(await settled()).toMatchObject(expected);
+    },
+  );
 });

@@ -19,6 +19,7 @@ import { ezklSettleGas } from "../../prover/costs.ts";
 import { encodeCalldata } from "../../prover/proof/ezkl/instances.ts";
 import { runEzkl } from "../../prover/proof/ezkl/prove.ts";
 import { projectRoot } from "../../tools/foundry.ts";
+import { longTest } from "../support/long-test.ts";
 import { windowNumbers } from "../support/make-ezkl-vectors.ts";
 import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
@@ -186,7 +187,7 @@ describe("a prover with ezkl", () => {
     expect(settled).toMatchObject({ lane: LANE.PROOF, output: await rightOutput(calldata) });
   });
 
-  it("behavior: HTTP answers calldata, unverified before and final after", async () => {
+  longTest("behavior: HTTP answers calldata, unverified before and final after", async () => {
     const calldata = calldataOf(2);
     const output = await rightOutput(calldata);
     const ask = (query = "") =>

@@ -30,6 +30,7 @@ import { startLocalChain } from "../support/anvil.ts";
 import { runAssay } from "../support/assay.ts";
 import { openLocalSystem, temporaryFolder } from "../support/deploy.ts";
 import { mlpFile, randomLayers, runLayers } from "../support/float-mlp.ts";
+import { longTest } from "../support/long-test.ts";
 import { windowNumbers } from "../support/make-ezkl-vectors.ts";
 import { createRng } from "../support/rng.ts";
 
@@ -227,7 +228,7 @@ describe("settle", () => {
   });
 
   /** Weights are part of the key: a prover who takes others has no proof. */
-  it("error: a proof with other weights", async () => {
+  longTest("error: a proof with other weights", async () => {
     const worker = { python: pythonOf(options.folder) };
     const keys = await modelKeys(options, model);
     const other = await makeKeys(options, circuitOnnx(mlpFile(otherLayers)).bytes, model.settings);
