@@ -118,38 +118,40 @@ describe("provers of one key", () => {
     }
     await Promise.all([signer.stop(), standby.stop()]);
   });
-});
 
-describe("a signer that is cut off from PostgreSQL, which lives", () => {
-  test("behavior: another takes over and claims; both may answer; what the first one did is in PostgreSQL later", async () => {
-    const proxy = await startTcpProxy(Number(new URL(postgres.url).port));
-    const { index, signer, standby, made } = await startPair(
-      postgres.url.replace(new URL(postgres.url).host, `127.0.0.1:${proxy.port}`),
-    );
-    const metric = await metricOf(signer);
-    const since = Date.now();
-    proxy.cut();
-    await expectTakeover(standby, since);
-    await signer.logged(GONE);
-    await challenge(made);
-    const { traceRoot } = await answered(made);
-    await demandAnswer(made, traceRoot);
-    const other = await (await fileCase(system, index)).claimed();
-    proxy.mend();
-    await expect.poll(() => metric("assay_database_up"), SOON).toBe(1);
-    await expect.poll(() => metric("assay_journal_unshared"), SOON).toBe(0);
-    const claims = system.events.all("Claimed", ({ claim }) => claim.prover === made.claim.prover);
-    expect(claims.map(({ claimId }) => claimId)).toEqual([made.claimId, other.claimId]);
-    await Promise.all([signer.stop(), standby.stop()]);
-    proxy.stop();
-  });
+  // Provers, challengers and workers of a fleet are cut off on every change, in fleet.test.ts.
+  longTest(
+    "behavior: the signer is cut off from PostgreSQL, which lives: another takes over and claims; both may answer; what the first one did is in PostgreSQL later",
+    async () => {
+      const proxy = await startTcpProxy(Number(new URL(postgres.url).port));
+      const { index, signer, standby, made } = await startPair(
+        postgres.url.replace(new URL(postgres.url).host, `127.0.0.1:${proxy.port}`),
+      );
+      const metric = await metricOf(signer);
+      const since = Date.now();
+      proxy.cut();
+      await expectTakeover(standby, since);
+      await signer.logged(GONE);
+      await challenge(made);
+      const { traceRoot } = await answered(made);
+      await demandAnswer(made, traceRoot);
+      const other = await (await fileCase(system, index)).claimed();
+      proxy.mend();
+      await expect.poll(() => metric("assay_database_up"), SOON).toBe(1);
+      await expect.poll(() => metric("assay_journal_unshared"), SOON).toBe(0);
+      const claims = system.events.all("Claimed", ({ claim }) => claim.prover === made.claim.prover);
+      expect(claims.map(({ claimId }) => claimId)).toEqual([made.claimId, other.claimId]);
+      await Promise.all([signer.stop(), standby.stop()]);
+      proxy.stop();
+    },
+  );
 });
 
 describe("PostgreSQL fails in the middle of a dispute", () => {
   const { hangs, isStopped, takesNoWrites } = postgresFaults(() => postgres);
   const FAULTS = [isStopped, hangs, takesNoWrites];
 
-  // The others look to a daemon like one that is gone; challengers meet one that hangs.
+  // The others look to a daemon like one that is gone; daemons of a fleet meet one that hangs, in fleet.test.ts.
   test.each(FAULTS.slice(0, scaled(1, FAULTS.length)))(
     "behavior: it %s: owed answers are sent, nothing is claimed until it is back",
     async (_, fail, mend) => {

@@ -116,15 +116,18 @@ describe("proofs by workers", () => {
     await worker.logged("proofs of this model are possible");
   });
 
-  test("behavior: one without the proving key refuses it by name, and this machine proves at once", async () => {
-    const worker = startProving("keyless", join(system.folder, "no-keys"));
-    await alive(1);
-    await settles();
-    const { reason } = await prover.logged("a worker gave no answer");
-    expect(reason).toContain(`The proving key ${join(system.folder, "no-keys")}`);
-    await worker.logged("an order failed");
-    expect([await orders("refused"), await orders("late")]).toEqual([1, 0]);
-  });
+  longTest(
+    "behavior: one without the proving key refuses it by name, and this machine proves at once",
+    async () => {
+      const worker = startProving("keyless", join(system.folder, "no-keys"));
+      await alive(1);
+      await settles();
+      const { reason } = await prover.logged("a worker gave no answer");
+      expect(reason).toContain(`The proving key ${join(system.folder, "no-keys")}`);
+      await worker.logged("an order failed");
+      expect([await orders("refused"), await orders("late")]).toEqual([1, 0]);
+    },
+  );
 
   test("behavior: proofs for somebody else, of no curve and with coordinates that no contract takes bar their workers", async () => {
     const honest = honestly();
