@@ -10,6 +10,7 @@ import { PATIENCE_MS } from "../support/explorer-pages.ts";
 import { HOSTILE } from "../support/explorer-system.ts";
 import { assay, filesOf, importPage, NUDGEABLE } from "../support/import-page.ts";
 import { onnxFile } from "../support/onnx-file.ts";
+import { sampled } from "../support/scale.ts";
 
 const at = importPage();
 
@@ -24,7 +25,7 @@ const written = (directory: string) =>
   );
 
 describe("the import", () => {
-  it.each(["sentiment", "forecast-vix", "credit-trees"])(
+  it.each(sampled(["sentiment", "forecast-vix", "credit-trees"], 2))(
     "default: %s becomes, byte for byte, the folder that `assay model import` writes",
     async (name) => {
       const source = join(projectRoot, "models", name);
@@ -129,12 +130,13 @@ describe("a file that is no model", () => {
   });
 
   const whole = readFileSync(NUDGEABLE);
-  it.each([
+  const broken = [
     ["ONNX_MALFORMED", "cut off", "a.onnx", whole.subarray(0, 3_000)],
     ["ONNX_", "empty", "a.onnx", Buffer.alloc(0)],
     ["ONNX_", "of text", "a.onnx", Buffer.from("<html>".repeat(100))],
     ["FILES_UNCLEAR", "alone that belongs beside a model", "tool.json", Buffer.from("{}")],
-  ])(
+  ] as const;
+  it.each(sampled(broken, 3))(
     "error: %s for a file %s, and the next file is imported all the same",
     async (code, _what, name, buffer) => {
       await at.open();

@@ -13,7 +13,7 @@ import { scaled } from "./scale.ts";
 export const PICTURES = join(projectRoot, "build", "explorer-pictures");
 /** What the pages looked like when somebody last looked, in small. */
 const LOOKS = join(projectRoot, "test", "explorer-pages", "looks");
-const RENEW = "`RENEW_PICTURES=1 npm run test:explorer` keeps the new look";
+const RENEW = "`TEST_DEPTH=nightly RENEW_PICTURES=1 npm run test:explorer` keeps the new look";
 /** A hang ends the wait; a slow machine does not. */
 export const PATIENCE_MS = 240_000;
 
@@ -27,7 +27,7 @@ export interface ExplorerPages {
   /** Keeps what the open page looks like for people: in `npm run test:nightly`. */
   picture(name: string, fullPage?: boolean): Promise<void>;
   /** Compares the open page, in light, with what it looked like, or keeps how it looks (`RENEW_PICTURES=1`). On every
-   *  change a third of the pages are compared, in `npm run test:nightly` all.
+   *  change a fifth of the pages that are opened are compared, in `npm run test:nightly` all.
    *  @returns what is wrong, one line each */
   compare(name: string): Promise<string[]>;
   textOf(selector: string): Promise<string>;
