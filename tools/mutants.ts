@@ -131,7 +131,7 @@ seed = "0xa55a"
 const ELEMENTS = 1_000_000;
 
 /** Each set is compiled: every so many-th is planted on every change, all are in `npm run test:nightly`. */
-const SHARE = 10;
+const SHARE = 20;
 
 interface Suite {
   readonly file: string;

@@ -12,7 +12,7 @@ import { fileCase, of } from "../support/cases.ts";
 import { MaliciousChallenger } from "../support/malicious-challenger.ts";
 import { createRng } from "../support/rng.ts";
 import { type RpcProxy, startRpcProxy, type Verdict } from "../support/rpc-proxy.ts";
-import { sampled } from "../support/scale.ts";
+import { sampled, scaled } from "../support/scale.ts";
 import { type DaemonChanges, ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 /** Room for every fault on any machine; the test lets the time of windows pass. */
@@ -194,8 +194,7 @@ describe("two copies of one daemon on one key, by mistake", () => {
       start("challenger", "challenger"),
       start("challenger", "challenger-copy"),
     ]);
-    await play();
-    await play();
+    for (let round = 0; round < scaled(1, 2); round++) await play();
     for (const { pid } of copies) expect(process.kill(pid as number, 0)).toBe(true);
   });
 });

@@ -71,15 +71,17 @@ function calldataOf({ model: { program }, selector, source }: LoadedModel, i: nu
   return encodeInput(program, selector, { codec: "int16s", int16s });
 }
 
-/** The steps that are lied about: all in `npm run test:deep`, and the last of each opcode's variants on every change. */
-function stepsOf({ model: { program } }: LoadedModel): number[] {
-  const all = [...program.steps.keys()];
-  const kindOf = (step: number) => {
-    const { opcode, variant } = program.steps[step] as Step;
-    return `${opcode} ${variant}`;
-  };
-  const lastOfKind = new Map(all.map((step) => [kindOf(step), step]));
-  return scaled([...lastOfKind.values()], all);
+const kindOf = ({ opcode, variant }: Step): string => `${opcode} ${variant}`;
+
+/** The steps that are lied about: all in `npm run test:deep`. On every change the codecs of each model, and of each other
+ *  opcode's variants the last step of the last model that has it. */
+function stepsOf(loaded: LoadedModel): number[] {
+  const { steps } = loaded.model.program;
+  const others = models.slice(models.indexOf(loaded) + 1).flatMap(({ model }) => model.program.steps);
+  const later = new Set(others.filter(({ opcode }) => opcode !== "codec").map(kindOf));
+  const lastOfKind = new Map(steps.map((step, i) => [kindOf(step), i]));
+  const few = [...lastOfKind].filter(([kind]) => !later.has(kind)).map(([, step]) => step);
+  return scaled(few, [...steps.keys()]);
 }
 
 /** Every fault that a step can have: an element of any step but the codec's, which can be wrong in two ways, the claimed
