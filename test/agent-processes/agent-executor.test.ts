@@ -17,6 +17,7 @@ import {
   postsOf,
   until,
 } from "../support/executor-nodes.ts";
+import { longTest } from "../support/long-test.ts";
 import { takeBack } from "../support/reorg.ts";
 import type { Script, ScriptedLlm } from "../support/scripted-llm.ts";
 
@@ -120,7 +121,8 @@ describe("executor nodes", () => {
     await node.stop();
   });
 
-  it("behavior: two of two must agree on tool and input, not on words", async () => {
+  // Three of which two agree are played on every change, in attacks.test.ts.
+  longTest("behavior: two of two must agree on tool and input, not on words", async () => {
     let thoughts = 0;
     const wordy: Script = (request, index) => `thought ${++thoughts}: ${judge(request, index) as string}`;
     const llm = await nodes.llm(wordy);

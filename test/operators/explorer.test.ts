@@ -9,6 +9,7 @@ import { indexFileOf } from "../../explorer/main.ts";
 import { EventFollower } from "../../protocol/chain/follower.ts";
 import { fileCase, of } from "../support/cases.ts";
 import { contentOf, openExplorerStore } from "../support/explorer.ts";
+import { longTest } from "../support/long-test.ts";
 import { eventWithBlock, takeBack } from "../support/reorg.ts";
 import { createRng } from "../support/rng.ts";
 import { ROLES, type System, startSystem } from "../support/system.ts";
@@ -143,7 +144,7 @@ describe("assay explorer", () => {
     }
   });
 
-  it("error: a daemon whose explorer cannot start does not start either", async () => {
+  longTest("error: a daemon whose explorer cannot start does not start either", async () => {
     const { url, daemon } = await startExplorer();
     const port = new URL(url).port;
     const other = system.daemon("watcher", ROLES.challenger, [

@@ -1,8 +1,9 @@
 /** The load of `npm run bench -- promises-load`, small: what it counts, at no speed. */
 import { describe, expect, it } from "vitest";
 import { WRONG_LEAVES, wholeWay } from "../../bench/promises/whole-way.ts";
+import { scaled } from "../support/scale.ts";
 
-const ANSWERS = 2_000;
+const ANSWERS = scaled(800, 2_000);
 const [BATCHES, LEAVES, CLAIMS] = [2, 64, 6];
 
 describe("wholeWay", () => {
