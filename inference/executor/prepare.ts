@@ -56,7 +56,6 @@ export interface PreparedModel {
   constant(operand: Operand): TensorData;
 }
 
-type Data = TensorData | undefined;
 const NOTHING = new Uint8Array(0);
 
 export type OpcodeForms = Readonly<Record<Opcode, OpcodeForm>>;
@@ -128,24 +127,28 @@ class Prepared implements PreparedModel {
     return operand === NONE ? undefined : this.#constants.get(weightIndex(operand));
   }
 
-  #operandData(i: number, tensors: readonly Tensor[]): [a: Data, b: Data, c: Data] {
+  /** @param from and `to`: as of a Kernel */
+  #compute(i: number, tensors: readonly Tensor[], from?: number, to?: number): void {
     const { a, b, c } = this.program.steps[i] as Step;
-    return [this.#dataOf(a, tensors), this.#dataOf(b, tensors), this.#dataOf(c, tensors)];
-  }
-
-  #compute(i: number, tensors: readonly Tensor[]): void {
-    (this.#kernels[i] as Kernel)((tensors[i] as Tensor).data, ...this.#operandData(i, tensors));
+    (this.#kernels[i] as Kernel)(
+      (tensors[i] as Tensor).data,
+      this.#dataOf(a, tensors),
+      this.#dataOf(b, tensors),
+      this.#dataOf(c, tensors),
+      from,
+      to,
+    );
   }
 
   rowPlan(): RowPlan | undefined {
-    this.#plan ??= { rows: planRows(this.model, (step) => this.#operandsOf(step), this.#bounds) };
+    this.#plan ??= { rows: planRows(this.model, this.#bounds) };
     return this.#plan.rows;
   }
 
   runStage(plan: RowPlan, stage: number, claimed: Uint8Array): readonly Tensor[] {
     for (const [i, step] of this.program.steps.entries())
       if (isClaimed(step)) fillClaimedTensor(this.program, step, claimed, (this.#tensors[i] as Tensor).data);
-    plan.compute(stage, this.#tensors, (i) => this.#operandData(i, this.#tensors));
+    plan.compute(stage, (i, from, to) => this.#compute(i, this.#tensors, from, to));
     return this.#tensors;
   }
 

@@ -1,8 +1,8 @@
 import { INTEGERS, type StepCheck } from "../program/check.ts";
-import { ARITH_VARIANTS, elementCount, type TensorData } from "../program/form.ts";
-import { integerReader, readBroadcast } from "./broadcast.ts";
+import { ARITH_VARIANTS, elementCount } from "../program/form.ts";
+import { readBroadcast } from "./broadcast.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
-import { broadcastRow } from "./row-parts.ts";
+import { inChunks, integerReader, unstored } from "./readers.ts";
 import { saturateInto } from "./saturate.ts";
 
 type Variant = (typeof ARITH_VARIANTS)[number];
@@ -10,19 +10,24 @@ type Variant = (typeof ARITH_VARIANTS)[number];
 /** ARITH: integer add, sub, mul, min, max, div, compare, cast, under broadcast. Source: docs/EXACT.md, section 3. */
 export const arith: OpcodeForm = {
   rules,
-  rowPart: broadcastRow,
   prepare(step, [left, right]) {
     const variant = ARITH_VARIANTS[step.variant] as Variant;
-    const readA = integerReader(step.dims, left as PreparedOperand);
-    if (variant === "cast") return (out, a) => saturateInto(out, step.type, readA(a));
-    const readB = integerReader(step.dims, right as PreparedOperand);
+    const { type, dims } = step;
+    const count = elementCount(dims);
+    const readA = integerReader(dims, left as PreparedOperand, 0);
+    if (variant === "cast")
+      return inChunks(count, (out, at, a) => saturateInto(out, type, readA(a, at, out.length)));
+    const readB = integerReader(dims, right as PreparedOperand, 1);
     const compute = COMPUTE[variant];
-    if (step.type === "s32" || step.type === "bool") return (out, a, b) => compute(out, readA(a), readB(b));
-    const wide = new Int32Array(elementCount(step.dims));
-    return (out, a, b) => {
-      compute(wide, readA(a), readB(b));
-      saturateInto(out, step.type, wide);
-    };
+    return inChunks(count, (out, at, a, b) => {
+      const [x, y] = [readA(a, at, out.length), readB(b, at, out.length)];
+      if (out instanceof Int32Array) compute(out, x, y);
+      else {
+        const wide = unstored(out.length);
+        compute(wide, x, y);
+        saturateInto(out, type, wide);
+      }
+    });
   },
   reads(step, element, source) {
     const a = readBroadcast(step.dims, step.a, element, source);
@@ -50,7 +55,7 @@ function rules(check: StepCheck): void {
 }
 
 /** Storing into an Int32Array, or |0, wraps modulo 2^32. */
-type Compute = (out: TensorData, a: Int32Array, b: Int32Array) => void;
+type Compute = (out: Int32Array, a: Int32Array, b: Int32Array) => void;
 
 const COMPUTE: Readonly<Record<Exclude<Variant, "cast">, Compute>> = {
   add: (out, a, b) => {

@@ -1,6 +1,6 @@
-import { elementCount, type Operand, type TensorData, type TensorType } from "../program/form.ts";
+import { elementCount, type Operand, type TensorType } from "../program/form.ts";
 import { locate } from "../program/shape.ts";
-import type { OperandSource, PreparedOperand, Read } from "./opcode.ts";
+import type { OperandSource, Read } from "./opcode.ts";
 
 /** Element of an operand at one index of the output. Source: docs/EXACT.md, section 2, broadcast. */
 export function broadcastElement(
@@ -40,42 +40,6 @@ export function broadcastMap(outDims: readonly number[], dims: readonly number[]
     stride *= dim;
   }
   return map;
-}
-
-/** Reads an operand's data as an array of the output's size. */
-export type Reader<T extends TensorData> = (data: TensorData | undefined) => T;
-
-/** Numbers of an integer operand under broadcast. A constant is expanded once. */
-export function integerReader(outDims: readonly number[], operand: PreparedOperand): Reader<Int32Array> {
-  const map = broadcastMap(outDims, operand.dims);
-  if (operand.type === "s32" && map === undefined) return (data) => data as Int32Array;
-  const count = elementCount(outDims);
-  const numbers = new Int32Array(count);
-  const offset = operand.type === "s8" ? 128 : 0;
-  const fill = (data: Uint8Array | Int32Array): Int32Array => {
-    if (map === undefined) for (let i = 0; i < count; i++) numbers[i] = (data[i] as number) - offset;
-    else for (let i = 0; i < count; i++) numbers[i] = (data[map[i] as number] as number) - offset;
-    return numbers;
-  };
-  return once(operand, fill as (data: TensorData) => Int32Array);
-}
-
-/** Numbers of a binary32 operand under broadcast. */
-export function floatReader(outDims: readonly number[], operand: PreparedOperand): Reader<Float32Array> {
-  const map = broadcastMap(outDims, operand.dims);
-  if (map === undefined) return (data) => data as Float32Array;
-  const count = map.length;
-  const numbers = new Float32Array(count);
-  return once(operand, (data) => {
-    for (let i = 0; i < count; i++) numbers[i] = data[map[i] as number] as number;
-    return numbers;
-  });
-}
-
-function once<T extends TensorData>(operand: PreparedOperand, fill: (data: TensorData) => T): Reader<T> {
-  if (operand.constant === undefined) return (data) => fill(data as TensorData);
-  const expanded = fill(operand.constant);
-  return () => expanded;
 }
 
 /** The word of a plain tensor that holds the element at one index of the output. */

@@ -14,8 +14,6 @@ const MAX_TABLE_ROWS = 2 ** 24;
  *  operands, and it is judged whole. */
 export const codec: OpcodeForm = {
   rules,
-  // The claimed output, and calldata, are read whole.
-  rowPart: undefined,
   prepare: () => () => judgedWhole(),
   reads: () => judgedWhole(),
 };

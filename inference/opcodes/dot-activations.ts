@@ -1,8 +1,7 @@
 import { BYTE_TYPES, MAX_ACTIVATIONS_LENGTH, type StepCheck } from "../program/check.ts";
 import { lastDim, rowCount, type Step, type TensorType } from "../program/form.ts";
-import type { Kernel, PreparedOperand, Read, RowPart } from "./opcode.ts";
+import type { Kernel, PreparedOperand, Read } from "./opcode.ts";
 import { MOST_TOGETHER, type ProductsOf } from "./products.ts";
-import { rowsOf } from "./row-parts.ts";
 
 /** DOT activations: rows of a times rows of b, both computed; k rows of a share one matrix of N rows of b. Sums of at
  *  most 1,024 products of two bytes never leave s32. Source: docs/EXACT.md, section 3. */
@@ -19,29 +18,30 @@ export function prepareActivations(
   const { type: bType, dims } = b as PreparedOperand;
   const [aZero, bZero] = [zeroOf(aType), zeroOf(bType)];
   const [n, k] = [lastDim(step.dims), lastDim(dims)];
-  const rows = rowCount(step.dims);
   const together = Math.min(MOST_TOGETHER, step.k);
   const weights = { bytes: new Uint8Array(n * k), groups: 1, rows: n, k };
   const products = productsOf({ ...weights, activations: "bytes", together });
   const { sums, width } = products;
   /** Of each row of the matrix: what the zero of a's stored bytes adds to its sums. */
   const offsets = new Int32Array(n);
-  return (out, left, right) => {
-    for (let row = 0, count = 0; row < rows; row += count) {
+  return (out, left, right, _c, from = 0, to = out.length) => {
+    let loaded = -1;
+    for (let row = from / n, count = 0; row < to / n; row += count) {
       const inMatrix = row % step.k;
-      if (inMatrix === 0) {
-        const first = (row / step.k) * n * k;
+      if (row - inMatrix !== loaded) {
+        loaded = row - inMatrix;
+        const first = (loaded / step.k) * n * k;
         const matrix = (right as Uint8Array).subarray(first, first + n * k);
         products.load(matrix);
         if (aZero !== 0) sumRows(offsets, matrix, k, aZero);
       }
-      count = Math.min(together, step.k - inMatrix);
+      count = Math.min(together, step.k - inMatrix, to / n - row);
       products.compute({ bytes: left as Uint8Array, first: row * k, stride: k, count }, 0);
       for (let i = 0; i < count; i++) {
-        const from = i * width;
-        const common = k * aZero * bZero - bZero * (sums[from + n] as number);
+        const first = i * width;
+        const common = k * aZero * bZero - bZero * (sums[first + n] as number);
         for (let j = 0; j < n; j++)
-          out[(row + i) * n + j] = (sums[from + j] as number) + common - (offsets[j] as number);
+          out[(row + i) * n + j] = (sums[first + j] as number) + common - (offsets[j] as number);
       }
     }
   };
@@ -53,14 +53,6 @@ function sumRows(sums: Int32Array, matrix: Uint8Array, k: number, factor: number
     for (let i = row * k; i < (row + 1) * k; i++) sum += matrix[i] as number;
     sums[row] = factor * sum;
   }
-}
-
-/** A row of a, and the matrix that it shares with k − 1 others. */
-export function activationPart(step: Step, dims: readonly number[], operand: number): RowPart {
-  if (operand === 0) return rowsOf(dims, 1);
-  const [n, length] = [lastDim(step.dims), lastDim(dims)];
-  const size = n * length;
-  return { dims: [n, length], first: (row) => Math.floor(row / step.k) * size, count: size };
 }
 
 export function activationReads(step: Step, element: number): Read[] {

@@ -11,21 +11,16 @@ import {
   type TensorData,
 } from "../program/form.ts";
 import { unpackDot } from "../program/weights.ts";
-import { activationPart, activationReads, activationRules, prepareActivations } from "./dot-activations.ts";
+import { activationReads, activationRules, prepareActivations } from "./dot-activations.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
 import { fastestProducts, MOST_TOGETHER, type ProductsOf } from "./products.ts";
-import { Requantizer } from "./requantizer.ts";
-import { rowsOf } from "./row-parts.ts";
+import { Requantizer, type Span } from "./requantizer.ts";
 import { simdProducts } from "./simd-products.ts";
 
 /** DOT: activation row times weight row, plus bias, in groups; s32, or requantized. With activations in place of
  *  weights it is dot-activations.ts. Source: docs/EXACT.md, section 3. */
 export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
   rules: (check) => (isActivationDot(check.step) ? activationRules(check) : rules(check)),
-  rowPart(step, dims, operand) {
-    if (isActivationDot(step)) return activationPart(step, dims, operand);
-    return operand === 0 ? rowsOf(dims, step.k) : "whole";
-  },
   prepare(step, operands) {
     if (isActivationDot(step)) return prepareActivations(step, operands, productsOf);
     const { dims, words } = operands[1] as PreparedOperand;
@@ -36,29 +31,30 @@ export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
     const rows = elementCount(step.dims) / n;
     const groups = step.k;
     const perGroup = n / groups;
-    const finish = finisher(step, channels);
+    const store = storing(step, channels);
     const isPlanes = isPlanesDot(step);
     const length = isPlanes ? 2 * k : k;
     const together = Math.min(MOST_TOGETHER, rows);
     const activations = isPlanes ? "numbers" : "bytes";
     const products = productsOf({ bytes: weights, groups, rows: perGroup, k, activations, together });
     const { sums, width } = products;
-    const { bias, weightOffset } = channels;
-    return (out, a) => {
-      for (let row = 0; row < rows; row += together) {
-        const count = Math.min(together, rows - row);
+    const { weightOffset } = channels;
+    return (out, a, _b, _c, from = 0, to = out.length) => {
+      for (let row = from / n; row < to / n; row += together) {
+        const count = Math.min(together, to / n - row);
         for (let group = 0; group < groups; group++) {
           const at = { first: (row * groups + group) * length, stride: groups * length };
           products.compute({ bytes: a as Uint8Array, ...at, count }, group);
           const channel = group * perGroup;
           for (let i = 0; i < count; i++) {
-            const from = i * width;
-            const total = sums[from + perGroup] as number;
+            const first = i * width;
+            const total = sums[first + perGroup] as number;
             for (let n = 0; n < perGroup; n++) {
               const offset = Math.imul(weightOffset[channel + n] as number, total);
-              sums[from + n] = (sums[from + n] as number) - offset + (bias[channel + n] as number);
+              sums[first + n] = (sums[first + n] as number) - offset;
             }
-            finish(out, ((row + i) * groups + group) * perGroup, sums, from, channel, perGroup);
+            const span = { data: sums, from: first, count: perGroup, channel };
+            store(out, ((row + i) * groups + group) * perGroup, span);
           }
         }
       }
@@ -77,32 +73,23 @@ export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
   },
 });
 
-/** Writes accumulators from `from` on, of `count` channels from `first` on, into the output at `to`. */
-type Finish = (
-  out: TensorData,
-  to: number,
-  accs: Int32Array,
-  from: number,
-  first: number,
-  count: number,
-) => void;
+/** Writes what sums of products become into the output, from `to` on. */
+type Store = (out: TensorData, to: number, sums: Span) => void;
 
-function finisher({ variant }: Step, channels: Requantizer): Finish {
+function storing({ variant }: Step, channels: Requantizer): Store {
   switch (DOT_VARIANTS[variant] as Exclude<Variant<"dot">, "activations">) {
     case "s32":
     case "planes":
-      return (out, to, accs, from, _first, count) => {
-        for (let i = 0; i < count; i++) out[to + i] = accs[from + i] as number;
-      };
+      return (out, to, sums) => addBias(out as Int32Array, to, sums, channels.bias);
     case "integer":
-      return (out, to, accs, from, first, count) => {
-        for (let i = 0; i < count; i++) out[to + i] = channels.integer(accs[from + i] as number, first + i);
-      };
+      return (out, to, sums) => channels.integer(out, to, sums);
     case "binary32":
-      return (out, to, accs, from, first, count) => {
-        for (let i = 0; i < count; i++) out[to + i] = channels.binary32(accs[from + i] as number, first + i);
-      };
+      return (out, to, sums) => channels.binary32(out, to, sums);
   }
+}
+
+function addBias(out: Int32Array, to: number, { data, from, count, channel }: Span, bias: Int32Array): void {
+  for (let i = 0; i < count; i++) out[to + i] = (data[from + i] as number) + (bias[channel + i] as number);
 }
 
 export const dot = dotForm(fastestProducts(simdProducts));

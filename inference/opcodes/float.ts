@@ -1,10 +1,10 @@
 import { BYTE_TYPES, INTEGERS, type StepCheck } from "../program/check.ts";
 import { elementCount, FLOAT_VARIANTS, type Step, type TensorData } from "../program/form.ts";
 import { bitsOf, CANONICAL_NAN } from "../program/tensor.ts";
-import { floatReader, integerReader, readBroadcast } from "./broadcast.ts";
+import { readBroadcast } from "./broadcast.ts";
 import type { Kernel, OpcodeForm, PreparedOperand } from "./opcode.ts";
+import { floatReader, inChunks, integerReader, unstored } from "./readers.ts";
 import { quantum, roundHalfEven, S32_MAX, S32_MIN } from "./rounding.ts";
-import { broadcastRow } from "./row-parts.ts";
 import { saturateInto } from "./saturate.ts";
 
 type Variant = (typeof FLOAT_VARIANTS)[number];
@@ -14,42 +14,44 @@ type Variant = (typeof FLOAT_VARIANTS)[number];
  *  Source: docs/EXACT.md, section 3. */
 export const float: OpcodeForm = {
   rules,
-  rowPart: broadcastRow,
   prepare(step, [a, b, c]) {
     const variant = FLOAT_VARIANTS[step.variant] as Variant;
     const { dims } = step;
     if (variant === "dequant" || variant === "quant") {
       return prepareScaled(step, variant, a as PreparedOperand, b as PreparedOperand, c as PreparedOperand);
     }
+    const count = elementCount(dims);
     if (variant === "tofloat") {
-      const read = integerReader(dims, a as PreparedOperand);
-      return (out, x) => out.set(read(x));
+      const read = integerReader(dims, a as PreparedOperand, 0);
+      return inChunks(count, (out, at, x) => out.set(read(x, at, out.length)));
     }
-    const readA = floatReader(dims, a as PreparedOperand);
+    const readA = floatReader(dims, a as PreparedOperand, 0);
     if (variant === "toint") {
-      const numbers = new Int32Array(elementCount(dims));
-      return (out, x) => {
-        toInteger(numbers, readA(x));
+      return inChunks(count, (out, at, x) => {
+        const numbers = unstored(out.length);
+        toInteger(numbers, readA(x, at, out.length));
         saturateInto(out, step.type, numbers);
-      };
+      });
     }
     if (variant === "sqrt" || variant === "round") {
       const compute = UNARY[variant];
-      return (out, x) => {
-        compute(out as Float32Array, readA(x));
+      return inChunks(count, (out, at, x) => {
+        compute(out as Float32Array, readA(x, at, out.length));
         canonicalize(out as Float32Array);
-      };
+      });
     }
-    const readB = floatReader(dims, b as PreparedOperand);
+    const readB = floatReader(dims, b as PreparedOperand, 1);
     if (variant === "lt" || variant === "le" || variant === "eq") {
       const compare = COMPARE[variant];
-      return (out, x, y) => compare(out as Uint8Array, readA(x), readB(y));
+      return inChunks(count, (out, at, x, y) =>
+        compare(out as Uint8Array, readA(x, at, out.length), readB(y, at, out.length)),
+      );
     }
     const compute = BINARY[variant];
-    return (out, x, y) => {
-      compute(out as Float32Array, readA(x), readB(y));
+    return inChunks(count, (out, at, x, y) => {
+      compute(out as Float32Array, readA(x, at, out.length), readB(y, at, out.length));
       canonicalize(out as Float32Array);
-    };
+    });
   },
   reads(step, element, source) {
     const operands = [step.a, step.b, step.c].slice(
@@ -104,28 +106,33 @@ function prepareScaled(
   c: PreparedOperand,
 ): Kernel {
   const { dims, type } = step;
-  const readScale = floatReader(dims, b);
-  const readZero = integerReader(dims, c);
+  const count = elementCount(dims);
+  const readScale = floatReader(dims, b, 1);
+  const readZero = integerReader(dims, c, 2);
   if (variant === "dequant") {
-    const read = integerReader(dims, a);
-    return (out, x, y, z) => {
-      const [value, scale, zero] = [read(x), readScale(y), readZero(z)];
+    const read = integerReader(dims, a, 0);
+    return inChunks(count, (out, at, x, y, z) => {
+      const value = read(x, at, out.length);
+      const scale = readScale(y, at, out.length);
+      const zero = readZero(z, at, out.length);
       for (let i = 0; i < out.length; i++) {
         const difference = ((value[i] as number) - (zero[i] as number)) | 0;
         out[i] = Math.fround(difference) * (scale[i] as number);
       }
       canonicalize(out as Float32Array);
-    };
+    });
   }
-  const read = floatReader(dims, a);
+  const read = floatReader(dims, a, 0);
   const low = type === "s8" ? -128 : 0;
-  return (out, x, y, z) => {
-    const [value, scale, zero] = [read(x), readScale(y), readZero(z)];
+  return inChunks(count, (out, at, x, y, z) => {
+    const value = read(x, at, out.length);
+    const scale = readScale(y, at, out.length);
+    const zero = readZero(z, at, out.length);
     for (let i = 0; i < out.length; i++) {
       const q = quantum(Math.fround((value[i] as number) / (scale[i] as number))) + (zero[i] as number) - low;
       out[i] = q < 0 ? 0 : Math.min(q, 255);
     }
-  };
+  });
 }
 
 function toInteger(out: Int32Array, a: Float32Array): void {

@@ -1,7 +1,6 @@
 import type { StepCheck } from "../program/check.ts";
 import {
   elementBytes,
-  elementCount,
   LOOKUP_VARIANTS,
   lastDim,
   rowCount,
@@ -13,7 +12,6 @@ import { unpackLookup } from "../program/weights.ts";
 import { readWord } from "./broadcast.ts";
 import { copyElements } from "./copy.ts";
 import type { Kernel, OpcodeForm, PreparedOperand } from "./opcode.ts";
-import { ownRow } from "./row-parts.ts";
 
 /** Ids of a row that one output sums. */
 const MAX_SUMMED_ROWS = 16;
@@ -21,7 +19,6 @@ const MAX_SUMMED_ROWS = 16;
 /** LOOKUP: sums of table rows, or one row picked. Source: docs/EXACT.md, section 3. */
 export const lookup: OpcodeForm = {
   rules,
-  rowPart: ownRow,
   prepare(step, [ids, table]) {
     return LOOKUP_VARIANTS[step.variant] === "sum"
       ? sum(ids as PreparedOperand, table as PreparedOperand)
@@ -82,12 +79,11 @@ function sum(ids: PreparedOperand, { dims, words }: PreparedOperand): Kernel {
   const [v, d] = dims as [number, number];
   const values = unpackLookup(words as Uint8Array, v, d);
   const j = lastDim(ids.dims);
-  const rows = rowCount(ids.dims);
-  return (out, a) => {
+  return (out, a, _b, _c, first = 0, to = out.length) => {
     const source = a as Int32Array;
-    out.fill(0);
-    for (let row = 0; row < rows; row++) {
-      const start = row * d;
+    out.fill(0, first, to);
+    for (let start = first; start < to; start += d) {
+      const row = start / d;
       for (let i = row * j; i < (row + 1) * j; i++) {
         const id = clamp(source[i] as number, v - 1);
         if (id === 0) continue;
@@ -104,12 +100,10 @@ function pick(step: Step, { dims, constant }: PreparedOperand): Kernel {
   const [v, d] = dims as [number, number];
   const wide = elementBytes(step.type) === 4;
   const table = wide ? bitsOf(constant as TensorData) : (constant as TensorData);
-  const rows = elementCount(step.dims) / d;
-  return (out, a) => {
+  return (out, a, _b, _c, from = 0, to = out.length) => {
     const ids = a as Int32Array;
     const target = wide ? bitsOf(out) : out;
-    for (let row = 0; row < rows; row++) {
-      copyElements(target, row * d, table, clamp(ids[row] as number, v - 1) * d, d);
-    }
+    for (let at = from, row = from / d; at < to; at += d, row++)
+      copyElements(target, at, table, clamp(ids[row] as number, v - 1) * d, d);
   };
 }

@@ -11,19 +11,17 @@ const PAD = -1;
  *  Source: docs/EXACT.md, section 3. */
 export const move: OpcodeForm = {
   rules,
-  // Its elements are copied one by one.
-  rowPart: undefined,
   prepare(step) {
     const map = sourceMap(step);
     const runs = longRuns(map);
     const pad = step.k;
     const wide = step.type === "s32" || step.type === "f32";
-    return (out, a, b) => {
+    return (out, a, b, _c, from = 0, to = out.length) => {
       const target = wide ? bitsOf(out) : out;
       const source = wide ? bitsOf(a as TensorData) : (a as TensorData);
-      if (runs !== undefined) copyRuns(target, source, runs, pad);
-      else gather(target, source, map, pad);
-      if (b !== undefined) fillGaps(target, wide ? bitsOf(b) : b, map);
+      if (runs !== undefined) copyRuns(target, source, runs, pad, from, to);
+      else gather(target, source, map, pad, from, to);
+      if (b !== undefined) fillGaps(target, wide ? bitsOf(b) : b, map, from, to);
     };
   },
   reads(step, element, source) {
@@ -83,24 +81,51 @@ function longRuns(map: Int32Array): Int32Array | undefined {
   return Int32Array.from(runs);
 }
 
-function copyRuns(target: TensorData, source: TensorData, runs: Int32Array, pad: number): void {
-  for (let run = 0; run < runs.length; run += RUN) {
-    const [to, from, end] = [runs[run] as number, runs[run + 1] as number, runs[run + 2] as number];
-    if (from === PAD) target.fill(pad, to, end);
-    else copyElements(target, to, source, from, end - to);
+function copyRuns(
+  target: TensorData,
+  source: TensorData,
+  runs: Int32Array,
+  pad: number,
+  first: number,
+  last: number,
+): void {
+  for (let run = runOf(runs, first); run < runs.length; run += RUN) {
+    const [start, from, end] = [runs[run] as number, runs[run + 1] as number, runs[run + 2] as number];
+    if (start >= last) return;
+    const [to, stop] = [Math.max(first, start), Math.min(last, end)];
+    if (from === PAD) target.fill(pad, to, stop);
+    else copyElements(target, to, source, from + to - start, stop - to);
   }
 }
 
-function gather(target: TensorData, source: TensorData, map: Int32Array, pad: number): void {
-  for (let i = 0; i < map.length; i++) {
+/** Where the numbers of the run stand that has this element of the output. */
+function runOf(runs: Int32Array, element: number): number {
+  let [low, high] = [0, runs.length / RUN];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((runs[RUN * middle] as number) <= element) low = middle;
+    else high = middle;
+  }
+  return RUN * low;
+}
+
+function gather(
+  target: TensorData,
+  source: TensorData,
+  map: Int32Array,
+  pad: number,
+  first: number,
+  last: number,
+): void {
+  for (let i = first; i < last; i++) {
     const from = map[i] as number;
     target[i] = from === PAD ? pad : (source[from] as number);
   }
 }
 
 /** Where the source does not reach stands the second operand's element. */
-function fillGaps(target: TensorData, other: TensorData, map: Int32Array): void {
-  for (let i = 0; i < map.length; i++) if (map[i] === PAD) target[i] = other[i] as number;
+function fillGaps(target: TensorData, other: TensorData, map: Int32Array, first: number, last: number): void {
+  for (let i = first; i < last; i++) if (map[i] === PAD) target[i] = other[i] as number;
 }
 
 function indexOf(dims: readonly number[], element: number): number[] {

@@ -6,11 +6,10 @@ import type { Kernel, PreparedOperand } from "./opcode.ts";
 export const MAX_NORM_BYTES = 8192;
 const LARGEST = 2 ** 31 - 1;
 
-/** @param rows how many */
-export function prepareNorm({ k }: Step, { type, dims }: PreparedOperand, rows: number): Kernel {
+export function prepareNorm({ k }: Step, { type, dims }: PreparedOperand): Kernel {
   const length = lastDim(dims);
-  return (out, a) => {
-    for (let row = 0; row < rows; row++) {
+  return (out, a, _b, _c, from = 0, to = out.length) => {
+    for (let row = from; row < to; row++) {
       out[row] = norm(a as Uint8Array | Int32Array, type, row * length, length, k);
     }
   };

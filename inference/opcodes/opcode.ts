@@ -1,5 +1,12 @@
 import type { StepCheck } from "../program/check.ts";
-import type { Operand, Step, TensorData, TensorType, WeightDescriptor } from "../program/form.ts";
+import {
+  lastDim,
+  type Operand,
+  type Step,
+  type TensorData,
+  type TensorType,
+  type WeightDescriptor,
+} from "../program/form.ts";
 
 /** What a kernel is built from: an operand's shape, and its content where it is constant. */
 export interface PreparedOperand {
@@ -11,14 +18,21 @@ export interface PreparedOperand {
   readonly words?: Uint8Array;
 }
 
-/** Computes a step's whole tensor into `out`. Operands without data (weights in words, absent ones) are undefined.
- *  Total: every content of the operands has a result. */
+/** Computes elements of a step's tensor, `from` to before `to`, without both all of them. They are whole rows, see
+ *  `rowLength`; of `out` and the operands it takes whole tensors. Operands without data (weights in words, absent ones)
+ *  are undefined. Total: every content of the operands has a result. */
 export type Kernel = (
   out: TensorData,
   a: TensorData | undefined,
   b: TensorData | undefined,
   c: TensorData | undefined,
+  from?: number,
+  to?: number,
 ) => void;
+
+/** Elements that a kernel computes no fewer of: those along the last axis, where they are not computed one by one. */
+export const rowLength = ({ opcode, dims }: Pick<Step, "opcode" | "dims">): number =>
+  opcode === "reduce" || opcode === "move" ? 1 : lastDim(dims);
 
 /** Words that one element is computed from: one word of a row, or, without `word`, the row's real words. */
 export interface Read {
@@ -35,24 +49,12 @@ export interface OperandSource {
   data(operand: Operand): TensorData;
 }
 
-/** `count` elements of an operand from `first(row)` on, of these dims. */
-export interface Slice {
-  readonly dims: readonly number[];
-  readonly first: (row: number) => number;
-  readonly count: number;
-}
-
-/** "whole": weights that every row reads. */
-export type RowPart = Slice | "whole";
-
 /** One opcode off chain; the one on chain is the file of the same name in verifier-contracts/opcodes/. */
 export interface OpcodeForm {
   /** Structure rules beyond those that hold for every record. Source: docs/EXACT.md, section 3. */
   rules(check: StepCheck): void;
   /** Builds the kernel of one step of a valid program. Operands in the order a, b, c. */
   prepare(step: Step, operands: readonly (PreparedOperand | undefined)[]): Kernel;
-  /** What one row of the output reads of an operand (0 is a) of these dims; undefined: no row is computed alone. */
-  readonly rowPart: ((step: Step, dims: readonly number[], operand: number) => RowPart) | undefined;
   /** What a judge of one element opens after the output's word, in order. Source: docs/PROTOCOL.md, section 4. */
   reads(step: Step, element: number, source: OperandSource): Read[];
 }

@@ -1,7 +1,7 @@
 import type { StepCheck } from "../program/check.ts";
 import { lastDim, rowCount, type Step } from "../program/form.ts";
 import { readWord } from "./broadcast.ts";
-import type { OperandSource, Read } from "./opcode.ts";
+import type { Kernel, OperandSource, Read } from "./opcode.ts";
 import type { Requantizer } from "./requantizer.ts";
 
 /** RESCALE planes: s32 to numbers u of 16 bits, a row of which is its high bytes `⌊u / 256⌋` and behind them its low bytes
@@ -16,20 +16,17 @@ export const numberOf = (rescaled: number): number => Math.max(0, Math.min(MOST_
 /** Elements of a row of operand a. */
 export const planeLength = ({ dims }: Pick<Step, "dims">): number => lastDim(dims) / 2;
 
-export function preparePlanes(
-  step: Step,
-  channels: Requantizer,
-): (out: Uint8Array, input: Int32Array) => void {
+export function preparePlanes(step: Step, channels: Requantizer): Kernel {
   const length = planeLength(step);
-  const period = channels.bias.length;
-  return (out, input) => {
-    for (let i = 0, n = 0; i < input.length; i++) {
-      const number = numberOf(channels.rescaled(input[i] as number, n));
-      const column = i % length;
-      const to = 2 * (i - column) + column;
-      out[to] = number >> 8;
-      out[to + length] = number;
-      if (++n === period) n = 0;
+  const numbers = new Int32Array(length);
+  return (out, a, _b, _c, from = 0, to = out.length) => {
+    for (let at = from; at < to; at += 2 * length) {
+      channels.rescale(numbers, 0, { data: a as Int32Array, from: at / 2, count: length, channel: 0 });
+      for (let i = 0; i < length; i++) {
+        const number = numberOf(numbers[i] as number);
+        out[at + i] = number >> 8;
+        out[at + length + i] = number;
+      }
     }
   };
 }

@@ -1,5 +1,6 @@
 import { elementCount, lastDim, type Step } from "../program/form.ts";
 import type { Kernel, PreparedOperand } from "./opcode.ts";
+import { inChunks, unstored } from "./readers.ts";
 import { saturateInto } from "./saturate.ts";
 
 /** RESCALE ratio: each element times k, divided by the divisor of its row and rounded, halves up; a divisor below 1
@@ -10,18 +11,20 @@ const [LEAST, MOST] = [-(2 ** 31), 2 ** 31 - 1];
 export function prepareRatio({ type, dims, k }: Step, { type: aType }: PreparedOperand): Kernel {
   const offset = aType === "s8" ? 128 : 0;
   const length = lastDim(dims);
-  const numbers = new Int32Array(elementCount(dims));
-  return (out, a, b) => {
+  return inChunks(elementCount(dims), (out, at, a, b) => {
     const input = a as Uint8Array | Int32Array;
     const divisors = b as Int32Array;
-    for (let row = 0, i = 0; row < divisors.length; row++) {
+    const numbers = unstored(out.length);
+    let row = Math.floor(at / length);
+    for (let i = 0, end = (row + 1) * length - at; i < out.length; row++, end += length) {
       const divisor = divisors[row] as number;
-      for (const end = i + length; i < end; i++) {
-        numbers[i] = Math.max(LEAST, Math.min(MOST, ratio((input[i] as number) - offset, k, divisor)));
+      for (const last = Math.min(end, out.length); i < last; i++) {
+        const number = ratio((input[at + i] as number) - offset, k, divisor);
+        numbers[i] = Math.max(LEAST, Math.min(MOST, number));
       }
     }
     saturateInto(out, type, numbers);
-  };
+  });
 }
 
 /** Below it a product leaves room for the divisor: the numerator is an integer below 2^53. */

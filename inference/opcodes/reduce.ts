@@ -2,23 +2,20 @@ import { INTEGERS, MAX_REDUCED_LENGTH, type StepCheck } from "../program/check.t
 import { elementBytes, elementCount, isNorm, lastDim, REDUCE_VARIANTS } from "../program/form.ts";
 import { MAX_NORM_BYTES, prepareNorm } from "./norm.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
-import { ownRow } from "./row-parts.ts";
 
 /** REDUCE: sum, min, max or norm (norm.ts) of each row. Stored bytes of every integer type but s32 order as their numbers
  *  do. Source: docs/EXACT.md, section 3. */
 export const reduce: OpcodeForm = {
   rules,
-  rowPart: ownRow,
   prepare(step, [input]) {
     const { type, dims } = input as PreparedOperand;
     const length = lastDim(dims);
-    const rows = elementCount(step.dims);
-    if (isNorm(step)) return prepareNorm(step, input as PreparedOperand, rows);
+    if (isNorm(step)) return prepareNorm(step, input as PreparedOperand);
     const variant = REDUCE_VARIANTS[step.variant];
     const offset = type === "s8" ? 128 * length : 0;
-    return (out, a) => {
+    return (out, a, _b, _c, from = 0, to = out.length) => {
       const data = a as Uint8Array | Int32Array;
-      for (let row = 0, at = 0; row < rows; row++) {
+      for (let row = from, at = from * length; row < to; row++) {
         const end = at + length;
         let result = data[at++] as number;
         if (variant === "sum") {

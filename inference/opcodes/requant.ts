@@ -1,26 +1,19 @@
 import { BYTE_TYPES, type StepCheck } from "../program/check.ts";
-import { DOT_VARIANTS, elementCount, lastDim, type Step } from "../program/form.ts";
+import { DOT_VARIANTS, lastDim, type Step } from "../program/form.ts";
 import { readWord } from "./broadcast.ts";
 import type { OpcodeForm, OperandSource, PreparedOperand, Read } from "./opcode.ts";
 import { Requantizer } from "./requantizer.ts";
-import { ownRow } from "./row-parts.ts";
 
 /** REQUANT: s32 → u8 or s8 by the channel's parameter word. Source: docs/EXACT.md, section 3. */
 export const requant: OpcodeForm = {
   rules,
-  rowPart: ownRow,
   prepare(step, [, parameters]) {
     const channels = channelsOf(parameters as PreparedOperand);
-    const count = elementCount(step.dims);
-    const period = channels.bias.length;
-    const integer = DOT_VARIANTS[step.variant] === "integer";
-    return (out, a) => {
-      const input = a as Int32Array;
-      for (let i = 0, n = 0; i < count; i++) {
-        const acc = ((input[i] as number) + (channels.bias[n] as number)) | 0;
-        out[i] = integer ? channels.integer(acc, n) : channels.binary32(acc, n);
-        if (++n === period) n = 0;
-      }
+    const isInteger = DOT_VARIANTS[step.variant] === "integer";
+    return (out, a, _b, _c, from = 0, to = out.length) => {
+      const span = { data: a as Int32Array, from, count: to - from, channel: 0 };
+      if (isInteger) channels.integer(out, from, span);
+      else channels.binary32(out, from, span);
     };
   },
   reads: readChannel,

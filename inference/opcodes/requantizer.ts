@@ -1,6 +1,7 @@
+import type { TensorData } from "../program/form.ts";
 import { floatOfBits } from "../program/tensor.ts";
 import { type ChannelParameters, readParameters } from "../program/weights.ts";
-import { quantum } from "./rounding.ts";
+import { quantum, S32_MAX, S32_MIN } from "./rounding.ts";
 
 /** Below this size products and sums of the integer form are exact in a double, and so is their sum. */
 const EXACT = 2 ** 52;
@@ -12,6 +13,19 @@ export function shiftedSum(
 ): bigint {
   return BigInt.asIntN(64, BigInt(acc) * BigInt(multiplier) + addend) >> BigInt(shift & 63);
 }
+
+/** Numbers that follow one another in `data`, from `from` on, and the channel of the first. Behind the last channel comes
+ *  the first one again. */
+export interface Span {
+  readonly data: Int32Array;
+  readonly from: number;
+  readonly count: number;
+  readonly channel: number;
+}
+
+/** Numbers of a span that are in the processor's nearest cache until they are clamped. */
+const CHUNK = 2048;
+const quanta = new Int32Array(CHUNK);
 
 /** The parameter words of a weight tensor in arrays, one entry a channel, and what they compute.
  *  Source: docs/EXACT.md, section 3, DOT, REQUANT and RESCALE. */
@@ -60,46 +74,80 @@ export class Requantizer {
     }
   }
 
-  /** Stored byte by the integer form. */
-  integer(acc: number, n: number): number {
-    const q = this.exact(acc, n);
-    return this.#clamp(Number.isNaN(q) ? Number(this.shifted(acc, n)) : q, n);
+  /** What RESCALE makes of numbers: the low 32 bits of their shifted sums. */
+  rescale(out: Int32Array, to: number, numbers: Span): void {
+    this.#shifted(out, to, numbers, false);
   }
 
-  /** What RESCALE makes of an element: the low 32 bits of the shifted sum. */
-  rescaled(value: number, n: number): number {
-    const acc = (value + (this.bias[n] as number)) | 0;
-    const exact = this.exact(acc, n);
-    return Number.isNaN(exact) ? Number(BigInt.asIntN(32, this.shifted(acc, n))) : exact | 0;
+  /** Stored bytes by the integer form. A sum that is no s32 is clamped like the nearest one. */
+  integer(out: TensorData, to: number, numbers: Span): void {
+    this.#inChunks(out, to, numbers, (part) => this.#shifted(quanta, 0, part, true));
   }
 
-  /** Stored byte by the binary32 form. The product of two binary32 numbers is exact in a double. */
-  binary32(acc: number, n: number): number {
-    return this.#clamp(quantum(Math.fround(Math.fround(acc) * (this.#scale[n] as number))), n);
+  /** Stored bytes by the binary32 form. The product of two binary32 numbers is exact in a double. */
+  binary32(out: TensorData, to: number, numbers: Span): void {
+    this.#inChunks(out, to, numbers, ({ data, from, count, channel }) => {
+      for (let i = 0, n = channel; i < count; i++) {
+        const acc = ((data[from + i] as number) + (this.bias[n] as number)) | 0;
+        quanta[i] = quantum(Math.fround(Math.fround(acc) * (this.#scale[n] as number)));
+        if (++n === this.bias.length) n = 0;
+      }
+    });
   }
 
-  /** The shifted sum where a double holds what it is made of, else NaN. */
-  exact(acc: number, n: number): number {
-    const product = acc * (this.#multiplier[n] as number);
-    const sum = product + (this.#addend[n] as number);
-    const isExact = product < EXACT && product > -EXACT && sum < EXACT && sum > -EXACT;
-    return isExact ? Math.floor(sum * (this.#unit[n] as number)) : Number.NaN;
+  /** @param quantize fills `quanta` */
+  #inChunks(
+    out: TensorData,
+    to: number,
+    { data, from, count, channel }: Span,
+    quantize: (part: Span) => void,
+  ): void {
+    for (let at = 0; at < count; at += CHUNK) {
+      const part = {
+        data,
+        from: from + at,
+        count: Math.min(CHUNK, count - at),
+        channel: (channel + at) % this.bias.length,
+      };
+      quantize(part);
+      this.#clamp(out, to + at, part);
+    }
   }
 
-  /** The shifted sum, whatever its size. */
-  shifted(acc: number, n: number): bigint {
-    return shiftedSum(acc, {
+  /** `(acc·M + B) >> S` of each number, as s32: its low 32 bits, or the nearest s32. */
+  #shifted(out: Int32Array, to: number, { data, from, count, channel }: Span, isSaturated: boolean): void {
+    const [biases, multipliers, addends, units] = [this.bias, this.#multiplier, this.#addend, this.#unit];
+    const channels = biases.length;
+    for (let i = 0, n = channel; i < count; i++) {
+      const acc = ((data[from + i] as number) + (biases[n] as number)) | 0;
+      const product = acc * (multipliers[n] as number);
+      const sum = product + (addends[n] as number);
+      if (product < EXACT && product > -EXACT && sum < EXACT && sum > -EXACT) {
+        const shifted = Math.floor(sum * (units[n] as number));
+        out[to + i] = isSaturated ? Math.max(S32_MIN, Math.min(S32_MAX, shifted)) : shifted | 0;
+      } else out[to + i] = this.#beyondDoubles(acc, n, isSaturated);
+      if (++n === channels) n = 0;
+    }
+  }
+
+  #beyondDoubles(acc: number, n: number, isSaturated: boolean): number {
+    const shifted = shiftedSum(acc, {
       multiplier: this.#multiplier[n] as number,
       addend: this.#addend64[n] as bigint,
       shift: this.#shift[n] as number,
     });
+    if (!isSaturated) return Number(BigInt.asIntN(32, shifted));
+    return Math.max(S32_MIN, Math.min(S32_MAX, Number(shifted)));
   }
 
-  #clamp(q: number, n: number): number {
-    const value = q + (this.#zeroPoint[n] as number);
-    const lower = this.#lower[n] as number;
-    const upper = this.#upper[n] as number;
-    const raised = Math.max(value, lower);
-    return Math.min(raised, upper);
+  /** Stored bytes of `quanta`. */
+  #clamp(out: TensorData, to: number, { count, channel }: Span): void {
+    for (let i = 0, n = channel; i < count; i++) {
+      const value = (quanta[i] as number) + (this.#zeroPoint[n] as number);
+      const raised = Math.max(value, this.#lower[n] as number);
+      const upper = this.#upper[n] as number;
+      out[to + i] = Math.min(raised, upper);
+      if (++n === this.bias.length) n = 0;
+    }
   }
 }

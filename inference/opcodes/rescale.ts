@@ -5,32 +5,22 @@ import type { OpcodeForm, OperandSource, PreparedOperand, Read } from "./opcode.
 import { planesReads, planesRules, preparePlanes } from "./planes.ts";
 import { prepareRatio } from "./ratio.ts";
 import { channelRules, channelsOf, readChannel } from "./requant.ts";
-import { ownRow } from "./row-parts.ts";
 
 /** RESCALE: s32 → s32 by the channel's multiplier, addend and shift, or to planes of bytes (planes.ts); or integers by a
  *  divisor a row (ratio.ts). Source: docs/EXACT.md, section 3. */
 export const rescale: OpcodeForm = {
   rules,
-  rowPart: (step, dims, operand) =>
-    operand === 1 && isRatio(step)
-      ? { dims: [1], first: (row) => row, count: 1 }
-      : ownRow(step, dims, operand),
   prepare(step, [source, parameters]) {
     if (isRatio(step)) return prepareRatio(step, source as PreparedOperand);
     const channels = channelsOf(parameters as PreparedOperand);
-    if (isPlanes(step)) {
-      const fill = preparePlanes(step, channels);
-      return (out, a) => fill(out as Uint8Array, a as Int32Array);
-    }
-    const count = elementCount(step.dims);
-    const period = channels.bias.length;
-    return (out, a) => {
-      const input = a as Int32Array;
-      for (let i = 0, n = 0; i < count; i++) {
-        out[i] = channels.rescaled(input[i] as number, n);
-        if (++n === period) n = 0;
-      }
-    };
+    if (isPlanes(step)) return preparePlanes(step, channels);
+    return (out, a, _b, _c, from = 0, to = out.length) =>
+      channels.rescale(out as Int32Array, from, {
+        data: a as Int32Array,
+        from,
+        count: to - from,
+        channel: 0,
+      });
   },
   reads(step, element, source) {
     if (isRatio(step)) return ratioReads(step, element, source);

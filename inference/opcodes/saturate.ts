@@ -1,9 +1,9 @@
 import type { TensorData, TensorType } from "../program/form.ts";
 
 /** Stores numbers under `sat` of the output type. Source: docs/EXACT.md, section 1.
- *  @param numbers within s32 */
+ *  @param numbers within s32, as many as `out` has */
 export function saturateInto(out: TensorData, type: TensorType, numbers: Int32Array): void {
-  const count = numbers.length;
+  const count = out.length;
   if (type === "s32") {
     out.set(numbers);
   } else if (type === "bool") {

@@ -1,32 +1,30 @@
 import type { StepCheck } from "../program/check.ts";
 import { elementBytes, elementCount, type TensorData } from "../program/form.ts";
 import { bitsOf } from "../program/tensor.ts";
-import { broadcastMap, readBroadcast } from "./broadcast.ts";
+import { readBroadcast } from "./broadcast.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
-import { broadcastRow } from "./row-parts.ts";
+import { inChunks, integerReader, type Reader, type Slot } from "./readers.ts";
+
+type Read = Reader<Int32Array>;
 
 /** SELECT: `a ≠ 0 ? b : c` under broadcast; bits are copied. Source: docs/EXACT.md, section 3. */
 export const select: OpcodeForm = {
   rules,
-  rowPart: broadcastRow,
-  prepare(step, operands) {
-    const [mapA, mapB, mapC] = operands.map((operand) =>
-      broadcastMap(step.dims, (operand as PreparedOperand).dims),
-    );
-    const count = elementCount(step.dims);
-    const wide = elementBytes(step.type) === 4;
+  prepare({ type, dims }, operands) {
+    const isWide = elementBytes(type) === 4;
+    const [readA, readB, readC] = operands.map((operand, slot) => {
+      const bits = slot > 0 && isWide ? "s32" : "u8";
+      return integerReader(dims, { type: bits, dims: (operand as PreparedOperand).dims }, slot as Slot);
+    }) as [Read, Read, Read];
     const raw = (data: TensorData | undefined): TensorData =>
-      wide ? bitsOf(data as TensorData) : (data as TensorData);
-    return (out, a, b, c) => {
-      const [target, yes, no] = [raw(out), raw(b), raw(c)];
-      const condition = a as Uint8Array;
-      for (let i = 0; i < count; i++) {
-        const chosen = condition[mapA === undefined ? i : (mapA[i] as number)] !== 0;
-        const source = chosen ? yes : no;
-        const map = chosen ? mapB : mapC;
-        target[i] = source[map === undefined ? i : (map[i] as number)] as number;
-      }
-    };
+      isWide ? bitsOf(data as TensorData) : (data as TensorData);
+    return inChunks(elementCount(dims), (out, at, a, b, c) => {
+      const count = out.length;
+      const target = raw(out);
+      const condition = readA(a, at, count);
+      const [yes, no] = [readB(raw(b), at, count), readC(raw(c), at, count)];
+      for (let i = 0; i < count; i++) target[i] = (condition[i] === 0 ? no[i] : yes[i]) as number;
+    });
   },
   reads: (step, element, source) =>
     [step.a, step.b, step.c].map((operand) => readBroadcast(step.dims, operand, element, source)),

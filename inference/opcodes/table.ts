@@ -1,17 +1,15 @@
 import type { StepCheck } from "../program/check.ts";
 import { readWord } from "./broadcast.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
-import { ownRow } from "./row-parts.ts";
 
 /** TABLE: a 256-entry map of stored bytes. Source: docs/EXACT.md, section 3. */
 export const table: OpcodeForm = {
   rules,
-  rowPart: ownRow,
   prepare(_step, [, map]) {
     const entries = (map as PreparedOperand).constant as Uint8Array;
-    return (out, a) => {
+    return (out, a, _b, _c, from = 0, to = out.length) => {
       const input = a as Uint8Array;
-      for (let i = 0; i < input.length; i++) out[i] = entries[input[i] as number] as number;
+      for (let i = from; i < to; i++) out[i] = entries[input[i] as number] as number;
     };
   },
   reads(step, element, source) {

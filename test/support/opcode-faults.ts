@@ -51,7 +51,12 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     ],
   ],
   dot: [
-    ["without the weight offset", `${OPCODES}dot.ts`, "- offset + (bias", "+ (bias"],
+    [
+      "without the weight offset",
+      `${OPCODES}dot.ts`,
+      "(sums[first + n] as number) - offset",
+      "(sums[first + n] as number)",
+    ],
     [
       "groups the other way round",
       `${OPCODES}dot.ts`,
@@ -61,8 +66,8 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     [
       "the first matrix for all rows",
       `${OPCODES}dot-activations.ts`,
-      "const first = (row / step.k) * n * k;",
-      "const first = 0 * row;",
+      "const first = (loaded / step.k) * n * k;",
+      "const first = 0 * loaded;",
     ],
     [
       "signed activations of b as they are stored",
@@ -93,8 +98,8 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     [
       "the upper clamp first",
       `${OPCODES}requantizer.ts`,
-      "return Math.min(raised, upper);",
-      "return Math.max(Math.min(value, upper), lower);",
+      "out[to + i] = Math.min(raised, upper);",
+      "out[to + i] = Math.max(Math.min(value, upper), this.#lower[n] as number);",
     ],
     [
       "NaN is the lower clamp",
@@ -119,14 +124,14 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     [
       "saturates",
       `${OPCODES}requantizer.ts`,
-      "Number(BigInt.asIntN(32, this.shifted(acc, n)))",
-      "Math.max(-2147483648, Math.min(2147483647, Number(this.shifted(acc, n))))",
+      "if (!isSaturated) return Number(BigInt.asIntN(32, shifted));",
+      "",
     ],
     [
       "the bias does not wrap",
       `${OPCODES}requantizer.ts`,
-      "const acc = (value + (this.bias[n] as number)) | 0;",
-      "const acc = value + (this.bias[n] as number);",
+      "const acc = ((data[from + i] as number) + (biases[n] as number)) | 0;",
+      "const acc = (data[from + i] as number) + (biases[n] as number);",
     ],
     [
       "numbers of 16 bits wrap",
@@ -137,8 +142,8 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     [
       "low bytes stand first",
       `${OPCODES}planes.ts`,
-      "out[to] = number >> 8;\n      out[to + length] = number;",
-      "out[to] = number;\n      out[to + length] = number >> 8;",
+      "out[at + i] = number >> 8;\n        out[at + length + i] = number;",
+      "out[at + i] = number;\n        out[at + length + i] = number >> 8;",
     ],
     [
       "ratios are rounded toward zero",
@@ -216,7 +221,5 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
       "if ((data[at] as number) >= 0) result = data[at]",
     ],
   ],
-  select: [
-    ["only 1 is true", `${OPCODES}select.ts`, "(mapA[i] as number)] !== 0", "(mapA[i] as number)] === 1"],
-  ],
+  select: [["only 1 is true", `${OPCODES}select.ts`, "condition[i] === 0 ?", "condition[i] !== 1 ?"]],
 };
