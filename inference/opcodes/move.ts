@@ -1,11 +1,19 @@
 import type { StepCheck } from "../program/check.ts";
-import { elementBytes, elementCount, NONE, type Step, type TensorData } from "../program/form.ts";
+import {
+  type Coordinate,
+  elementBytes,
+  elementCount,
+  NONE,
+  type Step,
+  type TensorData,
+} from "../program/form.ts";
 import { bitsOf } from "../program/tensor.ts";
 import { readWord } from "./broadcast.ts";
 import { copyElements } from "./copy.ts";
 import type { OpcodeForm } from "./opcode.ts";
 
 const PAD = -1;
+const NOTHING = new Int32Array(0);
 
 /** MOVE: the source viewed under at most four dims, each coordinate affine in two output axes.
  *  Source: docs/EXACT.md, section 3. */
@@ -14,14 +22,16 @@ export const move: OpcodeForm = {
   prepare(step) {
     const map = sourceMap(step);
     const runs = longRuns(map);
+    // What is not needed is not kept: a map has four bytes an element.
+    const [scattered, gaps] = [runs === undefined ? map : NOTHING, step.b === NONE ? NOTHING : map];
     const pad = step.k;
     const wide = step.type === "s32" || step.type === "f32";
     return (out, a, b, _c, from = 0, to = out.length) => {
       const target = wide ? bitsOf(out) : out;
       const source = wide ? bitsOf(a as TensorData) : (a as TensorData);
       if (runs !== undefined) copyRuns(target, source, runs, pad, from, to);
-      else gather(target, source, map, pad, from, to);
-      if (b !== undefined) fillGaps(target, wide ? bitsOf(b) : b, map, from, to);
+      else gather(target, source, scattered, pad, from, to);
+      if (b !== undefined) fillGaps(target, wide ? bitsOf(b) : b, gaps, from, to);
     };
   },
   reads(step, element, source) {
@@ -144,29 +154,76 @@ export function movedFrom(step: Step, element: number): number | undefined {
   return from === PAD ? undefined : from;
 }
 
-/** Element of the source for one output index, or PAD. Every sum stays below 2^49: exact in a double. */
+/** Element of the source for one output index, or PAD. */
 function sourceElement(step: Step, index: readonly number[]): number {
   let element = 0;
-  for (const { view, a, p, b, q, c } of step.coordinates) {
-    const s = a * (index[p] as number) + b * (index[q] as number) + c;
-    if (s < 0 || s >= view) return PAD;
-    element = element * view + s;
+  for (const coordinate of step.coordinates) {
+    const s = coordinateAt(coordinate, index);
+    if (s < 0 || s >= coordinate.view) return PAD;
+    element = element * coordinate.view + s;
   }
   return element + 0; // -0 becomes 0
 }
 
 /** Source element of each output element, or -1 where the pad or the second operand stands. */
-export function sourceMap(step: Step): Int32Array {
-  const { dims } = step;
+export function sourceMap({ dims, coordinates }: Step): Int32Array {
   const map = new Int32Array(elementCount(dims));
+  // Lines run along the last axis that has any length: behind it no index changes.
+  let axis = dims.length - 1;
+  while (axis > 0 && dims[axis] === 1) axis--;
+  const length = dims[axis] as number;
   const index = new Array<number>(dims.length).fill(0);
-  for (let i = 0; i < map.length; i++) {
-    map[i] = sourceElement(step, index);
-    for (let axis = dims.length - 1; axis >= 0; axis--) {
-      index[axis] = (index[axis] as number) + 1;
-      if (index[axis] !== dims[axis]) break;
-      index[axis] = 0;
+  for (let start = 0; start < map.length; start += length) {
+    fillLine(map.subarray(start, start + length), coordinates, index, axis);
+    for (let outer = axis - 1; outer >= 0; outer--) {
+      index[outer] = (index[outer] as number) + 1;
+      if (index[outer] !== dims[outer]) break;
+      index[outer] = 0;
     }
   }
   return map;
 }
+
+/** Along a line each coordinate is affine in the place: those inside of the view are one stretch of the line, and so are
+ *  the elements of the source. @param index of the line's first element */
+function fillLine(
+  line: Int32Array,
+  coordinates: Step["coordinates"],
+  index: readonly number[],
+  axis: number,
+): void {
+  let first = 0;
+  let end = line.length;
+  for (const coordinate of coordinates) {
+    const start = coordinateAt(coordinate, index);
+    const slope = slopeAlong(coordinate, axis);
+    const last = coordinate.view - 1;
+    if (slope === 0) {
+      if (start < 0 || start > last) end = 0;
+      continue;
+    }
+    const zero = -start / slope;
+    const most = (last - start) / slope;
+    first = Math.max(first, Math.ceil(Math.min(zero, most)));
+    end = Math.min(end, Math.floor(Math.max(zero, most)) + 1);
+  }
+  line.fill(PAD);
+  if (first >= end) return;
+  let from = 0;
+  let stride = 0;
+  for (const coordinate of coordinates) {
+    const slope = slopeAlong(coordinate, axis);
+    from = from * coordinate.view + coordinateAt(coordinate, index) + slope * first;
+    stride = stride * coordinate.view + slope;
+  }
+  line[first] = from;
+  for (let i = first + 1; i < end; i++) line[i] = from + (i - first) * stride;
+}
+
+/** Every sum stays below 2^49: exact in a double. */
+const coordinateAt = ({ a, p, b, q, c }: Coordinate, index: readonly number[]): number =>
+  a * (index[p] as number) + b * (index[q] as number) + c;
+
+/** What a coordinate grows by from one element of a line to the next. */
+const slopeAlong = ({ a, p, b, q }: Coordinate, axis: number): number =>
+  (p === axis ? a : 0) + (q === axis ? b : 0);

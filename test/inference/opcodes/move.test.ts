@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { move } from "../../../inference/opcodes/move.ts";
+import { move, movedFrom, sourceMap } from "../../../inference/opcodes/move.ts";
 import {
   type Coordinate,
   elementCount,
@@ -83,5 +83,28 @@ describe("move", () => {
       }),
       { numRuns: 80 },
     );
+  });
+
+  it("behavior: the map of lines is what each element comes from, over random coordinates", () => {
+    const rng = createRng(5);
+    let [inside, outside] = [0, 0];
+    for (let round = 0; round < 3_000; round++) {
+      const dims = Array.from({ length: rng.int(1, 6) }, () => rng.pick([1, 1, 2, 3, 7]));
+      const factor = () => rng.pick([0, 1, 1, -1, 2, -3, 7, 2 ** 31 - 1, -(2 ** 31)]);
+      const coordinates = Array.from({ length: 4 }, () => {
+        const [a, b] = [factor(), rng.chance(0.3) ? factor() : 0];
+        const axis = (by: number) => (by === 0 ? 0 : rng.int(0, dims.length - 1));
+        const c = rng.chance(0.1) ? rng.pick([2 ** 31 - 1, -(2 ** 31)]) : rng.int(-4, 9);
+        return along(rng.pick([1, 3, 8, 40, 200]), a, axis(a), b, axis(b), c);
+      });
+      const step: Step = {
+        ...{ opcode: "move", variant: 0, type: "u8", dims, a: 0, b: NONE, c: NONE, k: 0, coordinates },
+      };
+      const map = sourceMap(step);
+      const expected = Array.from(map, (_, element) => movedFrom(step, element) ?? -1);
+      expect([...map], JSON.stringify(step)).toEqual(expected);
+      for (const from of expected) from < 0 ? outside++ : inside++;
+    }
+    expect(Math.min(inside, outside)).toBeGreaterThan(1_000);
   });
 });
