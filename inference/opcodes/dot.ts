@@ -38,7 +38,6 @@ export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
     const activations = isPlanes ? "numbers" : "bytes";
     const products = productsOf({ bytes: weights, groups, rows: perGroup, k, activations, together });
     const { sums, width } = products;
-    const { weightOffset } = channels;
     return (out, a, _b, _c, from = 0, to = out.length) => {
       for (let row = from / n; row < to / n; row += together) {
         const count = Math.min(together, to / n - row);
@@ -47,14 +46,8 @@ export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
           products.compute({ bytes: a as Uint8Array, ...at, count }, group);
           const channel = group * perGroup;
           for (let i = 0; i < count; i++) {
-            const first = i * width;
-            const total = sums[first + perGroup] as number;
-            for (let n = 0; n < perGroup; n++) {
-              const offset = Math.imul(weightOffset[channel + n] as number, total);
-              sums[first + n] = (sums[first + n] as number) - offset;
-            }
-            const span = { data: sums, from: first, count: perGroup, channel };
-            store(out, ((row + i) * groups + group) * perGroup, span);
+            const span = { data: sums, from: i * width, count: perGroup, channel };
+            store(out, ((row + i) * groups + group) * perGroup, span, sums[i * width + perGroup] as number);
           }
         }
       }
@@ -73,23 +66,41 @@ export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
   },
 });
 
-/** Writes what sums of products become into the output, from `to` on. */
-type Store = (out: TensorData, to: number, sums: Span) => void;
+/** Writes what sums of products become into the output, from `to` on. @param total of the activations */
+type Store = (out: TensorData, to: number, sums: Span, total: number) => void;
 
 function storing({ variant }: Step, channels: Requantizer): Store {
   switch (DOT_VARIANTS[variant] as Exclude<Variant<"dot">, "activations">) {
     case "s32":
     case "planes":
-      return (out, to, sums) => addBias(out as Int32Array, to, sums, channels.bias);
+      return (out, to, sums, total) => {
+        const { data, from, count, channel } = sums;
+        const { bias, weightOffset } = channels;
+        const target = out as Int32Array;
+        for (let i = 0, n = channel; i < count; i++, n++) {
+          const offset = Math.imul(weightOffset[n] as number, total);
+          target[to + i] = (data[from + i] as number) - offset + (bias[n] as number);
+        }
+      };
     case "integer":
-      return (out, to, sums) => channels.integer(out, to, sums);
+      return (out, to, sums, total) => {
+        subtractOffsets(sums, total, channels.weightOffset);
+        channels.integer(out, to, sums);
+      };
     case "binary32":
-      return (out, to, sums) => channels.binary32(out, to, sums);
+      return (out, to, sums, total) => {
+        subtractOffsets(sums, total, channels.weightOffset);
+        channels.binary32(out, to, sums);
+      };
   }
 }
 
-function addBias(out: Int32Array, to: number, { data, from, count, channel }: Span, bias: Int32Array): void {
-  for (let i = 0; i < count; i++) out[to + i] = (data[from + i] as number) + (bias[channel + i] as number);
+/** In place. */
+function subtractOffsets({ data, from, count, channel }: Span, total: number, offsets: Uint16Array): void {
+  for (let i = 0; i < count; i++) {
+    const offset = Math.imul(offsets[channel + i] as number, total);
+    data[from + i] = (data[from + i] as number) - offset;
+  }
 }
 
 export const dot = dotForm(fastestProducts(simdProducts));

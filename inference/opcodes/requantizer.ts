@@ -122,7 +122,7 @@ export class Requantizer {
       const acc = ((data[from + i] as number) + (biases[n] as number)) | 0;
       const product = acc * (multipliers[n] as number);
       const sum = product + (addends[n] as number);
-      if (product < EXACT && product > -EXACT && sum < EXACT && sum > -EXACT) {
+      if (Math.abs(product) < EXACT && Math.abs(sum) < EXACT) {
         const shifted = Math.floor(sum * (units[n] as number));
         out[to + i] = isSaturated ? Math.max(S32_MIN, Math.min(S32_MAX, shifted)) : shifted | 0;
       } else out[to + i] = this.#beyondDoubles(acc, n, isSaturated);

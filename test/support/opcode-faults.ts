@@ -54,8 +54,8 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     [
       "without the weight offset",
       `${OPCODES}dot.ts`,
-      "(sums[first + n] as number) - offset",
-      "(sums[first + n] as number)",
+      "(data[from + i] as number) - offset;",
+      "data[from + i] as number;",
     ],
     [
       "groups the other way round",
