@@ -40,7 +40,7 @@ export function commitLastStep(
 ): CommittedStep {
   const { model, selector, calldata } = program;
   const prepared = prepare(model, selector);
-  const tensors = claimed === undefined ? traceOf(prepared, calldata) : [...claimed];
+  const tensors = [...(claimed ?? traceOf(prepared, calldata))];
   const step = model.program.steps.length - 1;
   const record = model.program.steps[step] as Step;
   const operands = [record.a, record.b, record.c];

@@ -37,10 +37,14 @@ export function checkOutput(prepared: PreparedModel, calldata: Uint8Array, state
  *  @param claimed return data that a claim states: of a program that reads them, the run is that claim's. Absent: the
  *  output of `execute`
  *  @throws BaseError as `execute`; CLAIMED_OUTPUT_LENGTH */
-export function trace(prepared: PreparedModel, calldata: Uint8Array, claimed?: Uint8Array): Tensor[] {
+export function trace(
+  prepared: PreparedModel,
+  calldata: Uint8Array,
+  claimed?: Uint8Array,
+): readonly Tensor[] {
   const input = prepared.decode(calldata);
-  if (!readsClaimed(prepared.program)) return prepared.run(input).map(copy);
-  return prepared.run(input, claimed ?? findOutput(prepared, input)).map(copy);
+  if (!readsClaimed(prepared.program)) return prepared.runApart(input);
+  return prepared.runApart(input, claimed ?? findOutput(prepared, input));
 }
 
 /** Every step's tensor, from the content of the CODEC steps in step order. */

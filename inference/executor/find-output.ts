@@ -14,8 +14,7 @@ export const mostPasses = (program: Program): number => (lastStep(program).dims[
 
 /** Return data of one run. @param claimed as of PreparedModel.run */
 export function onePass(prepared: PreparedModel, input: CodecInput, claimed?: Uint8Array): Uint8Array {
-  const tensors = prepared.run(input, claimed);
-  return encodeOutput(prepared.program, tensors[tensors.length - 1] as Tensor);
+  return encodeOutput(prepared.program, prepared.pass(input, claimed));
 }
 
 /** Runs that finding an output may take as long as; row by row it mostly takes three. */

@@ -22,10 +22,11 @@ import {
 import { assertTensor, fromStoredBytes, newData } from "../program/tensor.ts";
 import { assertValid } from "../program/validate.ts";
 import { assertWeightLengths } from "../program/weights.ts";
+import { newTensors, passTensors } from "./memory.ts";
 import { planRows, type RowPlan } from "./rows/plan.ts";
 
-/** A model with decoded weights, one kernel a step and the memory of one run. Runs never overlap: each run
- *  overwrites the tensors of the one before. */
+/** A model with one kernel a step and the memory of one run, both made when they are first needed: who only reads its
+ *  program holds neither. Runs never overlap: each run overwrites the tensors of the one before. */
 export interface PreparedModel {
   readonly model: Model;
   readonly program: Program;
@@ -35,12 +36,18 @@ export interface PreparedModel {
    *  @param claimed return data that steps of codec claimed read
    *  @throws BaseError CLAIMED_OUTPUT_LENGTH where such a step has none, or none of the model's length */
   run(input: CodecInput, claimed?: Uint8Array): readonly Tensor[];
+  /** The same in memory of its own. */
+  runApart(input: CodecInput, claimed?: Uint8Array): readonly Tensor[];
+  /** The last step's tensor alone, by a run that holds each other one no longer than it is read. */
+  pass(input: CodecInput, claimed?: Uint8Array): Tensor;
   /** The same from the content of the CODEC steps, in step order.
    *  @throws BaseError TENSOR_MISMATCH when one has another type or shape than its step */
   runTensors(inputs: readonly Tensor[]): readonly Tensor[];
   /** Content of the CODEC steps in step order, in memory of their own.
    *  @param claimed and errors: as for `run` */
   inputTensors(input: CodecInput, claimed?: Uint8Array): Tensor[];
+  /** Makes what runs need, which takes long of a large model. */
+  makeReady(): void;
   /** Decodes calldata, see `decodeInput`. */
   decode(calldata: Uint8Array): CodecInput;
   /** How a program that reads the claimed output is computed row by row; undefined: it does not, or is not proven to be
@@ -67,8 +74,7 @@ export interface PrepareOptions {
   readonly bounds?: ProgramBounds | undefined;
 }
 
-/** Decodes the weights and builds the kernels.
- *  @param selector the model's 4 bytes
+/** @param selector the model's 4 bytes
  *  @throws BaseError PROGRAM_INVALID or WEIGHTS_MISMATCH */
 export function prepare(model: Model, selector: Uint8Array, options: PrepareOptions = {}): PreparedModel {
   const { program } = model;
@@ -82,14 +88,17 @@ class Prepared implements PreparedModel {
   readonly program: Program;
   readonly selector: Uint8Array;
   readonly #constants = new Map<number, TensorData>();
-  readonly #kernels: readonly Kernel[];
+  readonly #forms: OpcodeForms;
+  readonly #kernels: Kernel[] = [];
   readonly #caches: readonly (TokenCache | undefined)[];
-  readonly #tensors: readonly Tensor[];
+  #made: readonly Tensor[] | undefined;
+  #passing: readonly Tensor[] | undefined;
   readonly #bounds: ProgramBounds | undefined;
   #plan: { readonly rows: RowPlan | undefined } | undefined;
 
   constructor(model: Model, selector: Uint8Array, { forms = OPCODE_FORMS, bounds }: PrepareOptions) {
     this.#bounds = bounds;
+    this.#forms = forms;
     this.model = model;
     this.program = model.program;
     this.selector = selector;
@@ -98,9 +107,23 @@ class Prepared implements PreparedModel {
       this.#constants.set(i, fromStoredBytes(weight.type, model.weights[i] as Uint8Array));
     });
     const { steps } = model.program;
-    this.#kernels = steps.map((step) => forms[step.opcode].prepare(step, this.#operandsOf(step)));
     this.#caches = steps.map((step) => this.#cacheOf(step));
-    this.#tensors = steps.map(({ type, dims }) => ({ type, dims, data: newData(type, elementCount(dims)) }));
+  }
+
+  get #tensors(): readonly Tensor[] {
+    this.#made ??= newTensors(this.program);
+    return this.#made;
+  }
+
+  #kernel(i: number): Kernel {
+    const step = this.program.steps[i] as Step;
+    this.#kernels[i] ??= this.#forms[step.opcode].prepare(step, this.#operandsOf(step));
+    return this.#kernels[i] as Kernel;
+  }
+
+  makeReady(): void {
+    for (const i of this.program.steps.keys()) this.#kernel(i);
+    this.#passing ??= passTensors(this.program);
   }
 
   #operandsOf(step: Step): (PreparedOperand | undefined)[] {
@@ -130,7 +153,7 @@ class Prepared implements PreparedModel {
   /** @param from and `to`: as of a Kernel */
   #compute(i: number, tensors: readonly Tensor[], from?: number, to?: number): void {
     const { a, b, c } = this.program.steps[i] as Step;
-    (this.#kernels[i] as Kernel)(
+    this.#kernel(i)(
       (tensors[i] as Tensor).data,
       this.#dataOf(a, tensors),
       this.#dataOf(b, tensors),
@@ -176,11 +199,24 @@ class Prepared implements PreparedModel {
   }
 
   run(input: CodecInput, claimed = NOTHING): readonly Tensor[] {
+    return this.#run(this.#tensors, input, claimed);
+  }
+
+  runApart(input: CodecInput, claimed = NOTHING): readonly Tensor[] {
+    return this.#run(newTensors(this.program), input, claimed);
+  }
+
+  pass(input: CodecInput, claimed = NOTHING): Tensor {
+    this.#passing ??= passTensors(this.program);
+    return this.#run(this.#passing, input, claimed).at(-1) as Tensor;
+  }
+
+  #run(tensors: readonly Tensor[], input: CodecInput, claimed: Uint8Array): readonly Tensor[] {
     for (const [i, step] of this.program.steps.entries()) {
-      if (step.opcode !== "codec") this.#compute(i, this.#tensors);
-      else this.#fill(i, input, claimed, (this.#tensors[i] as Tensor).data);
+      if (step.opcode !== "codec") this.#compute(i, tensors);
+      else this.#fill(i, input, claimed, (tensors[i] as Tensor).data);
     }
-    return this.#tensors;
+    return tensors;
   }
 
   runTensors(inputs: readonly Tensor[]): readonly Tensor[] {
@@ -212,7 +248,7 @@ class Prepared implements PreparedModel {
       return tensor.data;
     });
     const data = newData(step.type, elementCount(step.dims));
-    (this.#kernels[i] as Kernel)(data, content[0], content[1], content[2]);
+    this.#kernel(i)(data, content[0], content[1], content[2]);
     return { type: step.type, dims: step.dims, data };
   }
 }

@@ -14,6 +14,7 @@ function madeReady({ id, model, claimed }: CanonicalRun): PreparedModel {
   const known = prepared.get(id) ?? (model && prepare(model.model, model.selector, model.profile));
   if (known === undefined) throw new RangeError(`model ${id} is not loaded`);
   prepared.set(id, known);
+  known.makeReady();
   if (claimed === undefined) known.rowPlan();
   return known;
 }
