@@ -19,7 +19,7 @@ export function prepareActivations(
   const [aZero, bZero] = [zeroOf(aType), zeroOf(bType)];
   const [n, k] = [lastDim(step.dims), lastDim(dims)];
   const together = Math.min(MOST_TOGETHER, step.k);
-  const weights = { bytes: new Uint8Array(n * k), groups: 1, rows: n, k };
+  const weights = { bytes: new Uint8Array(n * k), groups: 1, rows: n, k, layout: "rows" } as const;
   const products = productsOf({ ...weights, activations: "bytes", together });
   const { sums, width } = products;
   /** Of each row of the matrix: what the zero of a's stored bytes adds to its sums. */

@@ -10,7 +10,6 @@ import {
   type Step,
   type TensorData,
 } from "../program/form.ts";
-import { unpackDot } from "../program/weights.ts";
 import { activationReads, activationRules, prepareActivations } from "./dot-activations.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
 import { fastestProducts, MOST_TOGETHER, type ProductsOf } from "./products.ts";
@@ -25,7 +24,6 @@ export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
     if (isActivationDot(step)) return prepareActivations(step, operands, productsOf);
     const { dims, words } = operands[1] as PreparedOperand;
     const [n, k] = dims as [number, number];
-    const weights = unpackDot(words as Uint8Array, n, k);
     const rowBytes = 32 * (Math.ceil(k / 32) + 1);
     const channels = new Requantizer(words as Uint8Array, n, rowBytes - 32, rowBytes);
     const rows = elementCount(step.dims) / n;
@@ -36,7 +34,8 @@ export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
     const length = isPlanes ? 2 * k : k;
     const together = Math.min(MOST_TOGETHER, rows);
     const activations = isPlanes ? "numbers" : "bytes";
-    const products = productsOf({ bytes: weights, groups, rows: perGroup, k, activations, together });
+    const weights = { bytes: words as Uint8Array, groups, rows: perGroup, k, layout: "words" } as const;
+    const products = productsOf({ ...weights, activations, together });
     const { sums, width } = products;
     return (out, a, _b, _c, from = 0, to = out.length) => {
       for (let row = from / n; row < to / n; row += together) {

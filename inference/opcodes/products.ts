@@ -1,3 +1,5 @@
+import { unpackDot } from "../program/weights.ts";
+
 /** Activation rows that are multiplied in one call. */
 export interface ActivationRows {
   readonly bytes: Uint8Array;
@@ -20,13 +22,16 @@ export interface Products {
   compute(activations: ActivationRows, group: number): void;
 }
 
-/** Weight rows of a DOT step: `groups` times `rows` of `k` stored bytes each, k ≤ 1,024, row-major. Sums of products of
+/** Weight rows of a DOT step: `groups` times `rows` of `k` stored bytes each, k ≤ 1,024. Sums of products of
  *  bytes stay below 1,024 · 255² < 2^31, whatever the bytes: no order of additions gives another result. */
 export interface WeightRows {
   readonly bytes: Uint8Array;
   readonly groups: number;
   readonly rows: number;
   readonly k: number;
+  /** "words": the bytes are a DOT weight tensor's, as `Model.weights` holds them; "rows": row-major without anything
+   *  between. */
+  readonly layout: "words" | "rows";
   /** An activation row is k bytes, or k numbers u of 16 bits: their high bytes, and behind them their low ones. */
   readonly activations: "bytes" | "numbers";
   /** most activation rows of a call */
@@ -40,16 +45,18 @@ export const MOST_TOGETHER = 16;
 
 /** Products in plain JavaScript: the definition. Those of numbers are 256 times the ones of high bytes, and those of low
  *  ones. */
-export const plainProducts: ProductsOf = ({ bytes, rows, k, activations, together }) => {
+export const plainProducts: ProductsOf = ({ bytes, groups, rows, k, layout, activations, together }) => {
+  const rowMajor = (stored: Uint8Array): Uint8Array =>
+    layout === "words" ? unpackDot(stored, groups * rows, k) : stored;
   const width = rows + 1;
   const sums = new Int32Array(together * width);
   const low = new Int32Array(width);
-  let weights = bytes;
+  let weights = rowMajor(bytes);
   return {
     sums,
     width,
     load: (others) => {
-      weights = others;
+      weights = rowMajor(others);
     },
     compute({ bytes: a, first, stride, count }, group) {
       for (let row = 0; row < count; row++) {

@@ -90,8 +90,8 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     [
       "vectors leave numbers less their middle",
       `${OPCODES}simd-products.ts`,
-      "+ row] = MIDDLE * sum;",
-      "+ row] = 0 * sum;",
+      "+ row] = MIDDLE * (this.sums[row] as number);",
+      "+ row] = 0 * (this.sums[row] as number);",
     ],
   ],
   requant: [

@@ -9,6 +9,7 @@ import {
   type WeightRows,
 } from "../../../inference/opcodes/products.ts";
 import { simdProducts } from "../../../inference/opcodes/simd-products.ts";
+import { unpackDot } from "../../../inference/program/weights.ts";
 import { createRng } from "../../support/rng.ts";
 
 const vectors = simdProducts as ProductsOf;
@@ -18,6 +19,7 @@ const cases = fc.record({
   groups: fc.integer({ min: 1, max: 4 }),
   rows: fc.integer({ min: 1, max: 21 }),
   k: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 992 })),
+  layout: fc.constantFrom("words" as const, "rows" as const),
   activations: fc.constantFrom("bytes" as const, "numbers" as const),
   together: fc.integer({ min: 1, max: 7 }),
   /** bytes in front of the first activation row, and between two */
@@ -30,11 +32,18 @@ function content(seed: number, count: number): Uint8Array {
   return Uint8Array.from({ length: count }, () => (rng.chance(0.5) ? rng.pick([0, 255]) : rng.int(0, 255)));
 }
 
+const sizeOf = ({ groups, rows, k, layout }: Omit<WeightRows, "bytes">): number =>
+  groups * rows * (layout === "words" ? 32 * (Math.ceil(k / 32) + 1) : k);
+
+const rowMajor = ({ bytes, groups, rows, k, layout }: WeightRows): Uint8Array =>
+  layout === "words" ? unpackDot(bytes, groups * rows, k) : bytes;
+
 const lengthOf = ({ activations, k }: WeightRows): number => (activations === "numbers" ? 2 * k : k);
 
 /** For each activation row: Σ a·w of each weight row of a group, and Σ a, as the definition says it. */
 function defined(weights: WeightRows, { bytes: a, first, stride, count }: ActivationRows, group: number) {
-  const { bytes, rows, k, activations } = weights;
+  const { rows, k, activations } = weights;
+  const bytes = rowMajor(weights);
   return Array.from({ length: count }, (_, n) => {
     const at = first + n * stride;
     const activation = (i: number): number =>
@@ -71,8 +80,8 @@ describe.each([
   it("behavior: the sums of the definition, whatever was computed before", () => {
     fc.assert(
       fc.property(cases, ({ at, seed, ...shape }) => {
-        const { groups, rows, k, together } = shape;
-        const weights = { ...shape, bytes: content(seed, groups * rows * k) };
+        const { groups, together } = shape;
+        const weights = { ...shape, bytes: content(seed, at + sizeOf(shape)).subarray(at) };
         const products = productsOf(weights);
         const rng = createRng(seed);
         for (let group = 0; group < groups; group++) {
@@ -88,8 +97,8 @@ describe.each([
 
   it("behavior: other weight rows in place of the first ones", () => {
     for (const activations of ["bytes", "numbers"] as const) {
-      const shape = { groups: 2, rows: 5, k: 19, activations, together: 2 };
-      const [weights, others] = [1, 2].map((seed) => ({ ...shape, bytes: content(seed, 2 * 5 * 19) })) as [
+      const shape = { groups: 2, rows: 5, k: 19, layout: "words", activations, together: 2 } as const;
+      const [weights, others] = [1, 2].map((seed) => ({ ...shape, bytes: content(seed, sizeOf(shape)) })) as [
         WeightRows,
         WeightRows,
       ];
@@ -111,7 +120,7 @@ describe.each([
       ] as const) {
         const [rows, k] = [5, 992];
         const bytes = new Uint8Array(rows * k).fill(weight);
-        const weights = { bytes, groups: 1, rows, k, activations, together: 1 };
+        const weights = { bytes, groups: 1, rows, k, layout: "rows", activations, together: 1 } as const;
         const stride = lengthOf(weights);
         const a = { bytes: new Uint8Array(stride).fill(byte), first: 0, stride, count: 1 };
         expect(computed(productsOf(weights), weights, a, 0)).toEqual(defined(weights, a, 0));
@@ -121,7 +130,7 @@ describe.each([
 });
 
 describe("fastestProducts", () => {
-  const shape = { groups: 1, activations: "bytes", together: 1 } as const;
+  const shape = { groups: 1, layout: "rows", activations: "bytes", together: 1 } as const;
   const weights = { ...shape, bytes: content(1, 8 * 32), rows: 8, k: 32 };
   const a = { bytes: content(2, 32), first: 0, stride: 32, count: 1 };
   const expected = defined(weights, a, 0);
