@@ -8,6 +8,8 @@ export const V128 = 0x7b;
 /** Instructions by what they do; operands that follow them are the caller's. */
 export const OP = {
   loop: [0x03, 0x40],
+  if: [0x04, 0x40],
+  else: 0x05,
   end: 0x0b,
   branchIf: 0x0d,
   get: 0x20,
@@ -17,8 +19,11 @@ export const OP = {
   store64: 0x37,
   const32: 0x41,
   const64: 0x42,
+  equal32: 0x46,
   less32: 0x49,
   add32: 0x6a,
+  sub32: 0x6b,
+  or32: 0x72,
   and64: 0x83,
   xor64: 0x85,
   rotl64: 0x89,

@@ -1,7 +1,7 @@
 import { encodeProgram } from "../program/encode.ts";
 import { judgeVersionOf, type Model, type Program, type Tensor } from "../program/form.ts";
 import { maxCalldata, outputLength, stepShape, type TreeShape, weightShape } from "../program/shape.ts";
-import { assertTensor, storedBytes } from "../program/tensor.ts";
+import { assertTensor } from "../program/tensor.ts";
 import { assertWeightLengths } from "../program/weights.ts";
 import { keccak256 } from "./keccak.ts";
 import { RootTree, TensorTree } from "./tree.ts";
@@ -33,7 +33,7 @@ export function commitTrace(program: Program, tensors: readonly Tensor[]): Commi
 }
 
 function tensorTree(data: Tensor["data"], { rows, rowBytes }: TreeShape): TensorTree {
-  return new TensorTree(storedBytes(data), rows, rowBytes);
+  return new TensorTree(data, rows, rowBytes);
 }
 
 /** Root of one tensor. */

@@ -22,7 +22,9 @@ const MINUS_ONE = 0x7f;
 const rotl = (by: number): number[] => (by === 0 ? [] : [OP.const64, ...signedLeb(by), OP.rotl64]);
 const load = (base: number[], at: number): number[] => [...base, OP.load64, 3, ...leb(at)];
 
-/** Rotation of each lane. */
+/** Of each lane, bits. */
+export const ROTATIONS: readonly number[] = rotations();
+
 function rotations(): number[] {
   const by = new Array<number>(25).fill(0);
   let [x, y] = [1, 0];
@@ -34,7 +36,6 @@ function rotations(): number[] {
 }
 
 function round(): number[] {
-  const by = rotations();
   const parity = times(5, (x) => [
     ...get(A + x),
     ...times(4, (y) => [...get(A + x + 5 * (y + 1)), OP.xor64]),
@@ -50,7 +51,7 @@ function round(): number[] {
   const rhoPi = times(25, (lane) => {
     const [x, y] = [lane % 5, Math.floor(lane / 5)];
     const to = B + y + 5 * ((2 * x + 3 * y) % 5);
-    return [...get(A + lane), ...get(D + x), OP.xor64, ...rotl(by[lane] as number), ...set(to)];
+    return [...get(A + lane), ...get(D + x), OP.xor64, ...rotl(ROTATIONS[lane] as number), ...set(to)];
   });
   const chi = times(25, (lane) => {
     const row = 5 * Math.floor(lane / 5);
@@ -73,7 +74,9 @@ function body(): number[] {
   ];
 }
 
-/** The constant of each round, from the linear feedback shift register of FIPS 202, section 3.2.5. */
+/** Of each round, from the linear feedback shift register of FIPS 202, section 3.2.5. */
+export const ROUND_CONSTANTS: readonly bigint[] = roundConstants();
+
 function roundConstants(): bigint[] {
   let register = 1;
   return Array.from({ length: ROUNDS }, () => {
@@ -100,7 +103,7 @@ export function compileKeccakF(): KeccakF {
   const { memory, call } = instantiate();
   const { buffer } = memory;
   const view = new DataView(buffer);
-  for (const [i, constant] of roundConstants().entries()) {
+  for (const [i, constant] of ROUND_CONSTANTS.entries()) {
     view.setBigUint64(CONSTANTS_AT + 8 * i, constant, true);
   }
   return { state: new Uint8Array(buffer, 0, STATE_BYTES), permute: call };

@@ -1,6 +1,7 @@
 import { compileKeccakF } from "./keccak-f.ts";
+import { compileHashes } from "./keccak-pairs.ts";
 
-export const HASH_BYTES = 32;
+export const HASH_BYTES = 32 as const;
 
 /** Bytes of the state that take in a message: 1600 bits less twice the length of a hash. */
 const RATE_BYTES = 136;
@@ -35,6 +36,25 @@ export function keccak256Into(
   state[RATE_BYTES - 1] = (state[RATE_BYTES - 1] as number) ^ 0x80;
   permute();
   for (let i = 0; i < HASH_BYTES; i++) out[at + i] = state[i] as number;
+}
+
+const [hashes32, hashes64] = [compileHashes(32), compileHashes(64)];
+
+/** keccak256 of `count` messages of `length` bytes that follow one another from `start` on, 32 bytes each, written to `out`
+ *  from `at` on. */
+export function hashMessages(
+  out: Uint8Array,
+  at: number,
+  bytes: Uint8Array,
+  start: number,
+  count: number,
+  length: 32 | 64,
+): void {
+  const hashes = length === 32 ? hashes32 : hashes64;
+  if (hashes !== undefined) hashes(out, at, bytes, start, count);
+  else
+    for (let i = 0; i < count; i++)
+      keccak256Into(out, at + HASH_BYTES * i, bytes, start + length * i, length);
 }
 
 function absorb(bytes: Uint8Array, start: number, count: number): void {

@@ -1,6 +1,8 @@
 import { concatBytes } from "../../base/bytes.ts";
+import type { TensorData } from "../program/form.ts";
 import { ceilLog2, type TreeShape, treeShape } from "../program/shape.ts";
-import { HASH_BYTES, hashPair, keccak256Into, ZERO_ROOTS, ZERO_SUBTREES } from "./keccak.ts";
+import { storedBytes } from "../program/tensor.ts";
+import { HASH_BYTES, hashMessages, hashPair, keccak256, ZERO_ROOTS, ZERO_SUBTREES } from "./keccak.ts";
 
 /** Nodes of one level that have a real leaf below them: `groups` runs of `length` nodes of 32 bytes, in one array.
  *  Padding is not stored. */
@@ -12,31 +14,36 @@ interface Level {
 const nodeAt = ({ nodes }: Level, index: number): Uint8Array =>
   nodes.subarray(HASH_BYTES * index, HASH_BYTES * (index + 1));
 
+/** @param groups runs of `below.length` nodes */
 function parents(below: Level, groups: number, zero: Uint8Array): Level {
   const length = Math.ceil(below.length / 2);
+  const whole = Math.floor(below.length / 2);
   const nodes = new Uint8Array(HASH_BYTES * groups * length);
-  for (let group = 0; group < groups; group++) {
-    for (let i = 0; i < length; i++) {
-      const from = HASH_BYTES * (group * below.length + 2 * i);
-      const to = HASH_BYTES * (group * length + i);
-      if (2 * i + 1 < below.length) keccak256Into(nodes, to, below.nodes, from, 2 * HASH_BYTES);
-      else nodes.set(hashPair(below.nodes.subarray(from, from + HASH_BYTES), zero), to);
+  if (whole === length) hashMessages(nodes, 0, below.nodes, 0, groups * whole, PAIR_BYTES);
+  else {
+    for (let group = 0; group < groups; group++) {
+      const [to, from] = [HASH_BYTES * group * length, HASH_BYTES * group * below.length];
+      hashMessages(nodes, to, below.nodes, from, whole, PAIR_BYTES);
+      const last = nodeAt(below, (group + 1) * below.length - 1);
+      nodes.set(hashPair(last, zero), to + HASH_BYTES * whole);
     }
   }
   return { nodes, length };
 }
 
-/** Whether a word is 32 zero bytes. */
-function isZero(bytes: Uint8Array, start: number): boolean {
-  for (let i = start; i < start + HASH_BYTES; i++) if (bytes[i] !== 0) return false;
-  return true;
-}
+const PAIR_BYTES = 64;
+
+/** Levels from this one on are kept: a node below is made of at most 4 words when it is asked for, and all levels together
+ *  would take twice the tensor's memory. */
+const FIRST_KEPT = 3;
+/** Bytes of leaves that are made at a time. */
+const LEAVES_AT_ONCE = 2 ** 20;
 
 /** What a tree is made of, as it travels between threads. */
 export interface TreeParts {
   readonly shape: TreeShape;
-  readonly bytes: Uint8Array;
-  /** nodes and length of each level, the leaves first */
+  readonly data: TensorData;
+  /** nodes and length of each level that is kept, the lowest first */
   readonly levels: readonly Level[];
 }
 
@@ -44,52 +51,71 @@ export interface TreeParts {
  *  Source: docs/PROTOCOL.md, section 1. */
 export class TensorTree {
   readonly shape: TreeShape;
-  readonly #bytes: Uint8Array;
+  readonly #data: TensorData;
+  /** The lowest level that is kept. */
+  readonly #first: number;
+  /** From that one on. */
   readonly #levels: Level[];
 
-  /** @param bytes rows of `rowBytes` each, packed: stored bytes, or the real words of a weight tensor
+  /** @param data rows of `rowBytes` each, packed: elements that are stored as that, or the real words of a weight tensor.
+   *  It is read for as long as the tree is asked
    *  @param levels of the same tensor, where another thread has hashed it */
-  constructor(bytes: Uint8Array, rows: number, rowBytes: number, levels?: readonly Level[]) {
+  constructor(data: TensorData, rows: number, rowBytes: number, levels?: readonly Level[]) {
     this.shape = treeShape(rows, rowBytes);
-    this.#bytes = bytes;
-    if (levels !== undefined) {
-      this.#levels = [...levels];
-      return;
-    }
-    this.#levels = [this.#leaves()];
-    const { rowHeight, height } = this.shape;
-    for (let level = 1; level <= height; level++) {
-      let below = this.#levels[level - 1] as Level;
-      // Above the rows' roots the tensor is one run of rows.
-      if (level === rowHeight + 1) below = { nodes: below.nodes, length: rows };
-      const groups = level <= rowHeight ? rows : 1;
-      this.#levels.push(parents(below, groups, ZERO_SUBTREES[level - 1] as Uint8Array));
-    }
+    this.#data = data;
+    this.#first = Math.min(FIRST_KEPT, this.shape.height);
+    this.#levels = [...(levels ?? this.#made())];
   }
 
   get parts(): TreeParts {
-    return { shape: this.shape, bytes: this.#bytes, levels: this.#levels };
+    return { shape: this.shape, data: this.#data, levels: this.#levels };
   }
 
-  static of({ shape, bytes, levels }: TreeParts): TensorTree {
-    return new TensorTree(bytes, shape.rows, shape.rowBytes, levels);
+  static of({ shape, data, levels }: TreeParts): TensorTree {
+    return new TensorTree(data, shape.rows, shape.rowBytes, levels);
+  }
+
+  #made(): Level[] {
+    const { rows, rowHeight, height } = this.shape;
+    const levels: Level[] = [];
+    let level = this.#leaves();
+    for (let at = 0; ; ) {
+      if (at >= this.#first) levels.push(level);
+      if (at === height) return levels;
+      at += 1;
+      // Above the rows' roots the tensor is one run of rows.
+      if (at === rowHeight + 1) level = { nodes: level.nodes, length: rows };
+      level = parents(level, at <= rowHeight ? rows : 1, ZERO_SUBTREES[at - 1] as Uint8Array);
+    }
   }
 
   #leaves(): Level {
     const { rows, words, rowBytes } = this.shape;
-    const bytes = this.#bytes;
     const nodes = new Uint8Array(HASH_BYTES * rows * words);
-    for (let row = 0; row < rows; row++) {
-      for (let word = 0; word < words; word++) {
-        const to = HASH_BYTES * (row * words + word);
-        const from = row * rowBytes + HASH_BYTES * word;
-        const isWhole = HASH_BYTES * (word + 1) <= rowBytes;
-        const [content, start] = isWhole ? [bytes, from] : [this.word(row, word), 0];
-        if (isZero(content, start)) nodes.set(ZERO_SUBTREES[0] as Uint8Array, to);
-        else keccak256Into(nodes, to, content, start, HASH_BYTES);
-      }
+    const some = Math.max(1, Math.floor(LEAVES_AT_ONCE / rowBytes));
+    for (let row = 0; row < rows; row += some) {
+      const count = Math.min(some, rows - row);
+      const content = this.#words(row, count);
+      hashMessages(nodes, HASH_BYTES * row * words, content, 0, count * words, HASH_BYTES);
     }
     return { nodes, length: words };
+  }
+
+  /** The words of some rows. */
+  #words(row: number, count: number): Uint8Array {
+    const { words, rowBytes } = this.shape;
+    const stored = this.#stored(row * rowBytes, count * rowBytes);
+    if (rowBytes === HASH_BYTES * words) return stored;
+    const padded = new Uint8Array(HASH_BYTES * words * count);
+    for (let i = 0; i < count; i++)
+      padded.set(stored.subarray(i * rowBytes, (i + 1) * rowBytes), HASH_BYTES * words * i);
+    return padded;
+  }
+
+  /** `count` of the tensor's stored bytes. */
+  #stored(from: number, count: number): Uint8Array {
+    const size = this.#data.BYTES_PER_ELEMENT;
+    return storedBytes(this.#data.subarray(from / size, (from + count) / size));
   }
 
   get root(): Uint8Array {
@@ -101,9 +127,8 @@ export class TensorTree {
     const { rows, words, rowBytes } = this.shape;
     const content = new Uint8Array(HASH_BYTES);
     if (row < rows && word < words) {
-      const start = row * rowBytes;
-      const from = start + HASH_BYTES * word;
-      content.set(this.#bytes.subarray(from, Math.min(from + HASH_BYTES, start + rowBytes)));
+      const from = HASH_BYTES * word;
+      content.set(this.#stored(row * rowBytes + from, Math.min(HASH_BYTES, rowBytes - from)));
     }
     return content;
   }
@@ -116,7 +141,11 @@ export class TensorTree {
 
   node(level: number, index: number): Uint8Array {
     const { rowHeight, rows } = this.shape;
-    const own = this.#levels[level] as Level;
+    if (level < this.#first)
+      return level === 0
+        ? keccak256(this.leafWord(index))
+        : hashPair(this.node(level - 1, 2 * index), this.node(level - 1, 2 * index + 1));
+    const own = this.#levels[level - this.#first] as Level;
     const { length } = own;
     const zero = ZERO_SUBTREES[level] as Uint8Array;
     if (level > rowHeight) return index < length ? nodeAt(own, index) : zero;

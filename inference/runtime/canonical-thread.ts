@@ -54,7 +54,7 @@ function buffersOf(answers: readonly CanonicalAnswer[]): ArrayBuffer[] {
     made.kind === "trace"
       ? [
           ...made.tensors.map(({ data }) => data),
-          ...made.trees.flatMap(({ bytes, levels }) => [bytes, ...levels.map(({ nodes }) => nodes)]),
+          ...made.trees.flatMap(({ data, levels }) => [data, ...levels.map(({ nodes }) => nodes)]),
         ]
       : [],
   );

@@ -68,6 +68,29 @@ describe("TensorTree", () => {
       { numRuns: 25 },
     );
   });
+
+  test("behavior: a tensor of more leaves than are made at a time", () => {
+    const [rows, rowBytes] = [2_500, 500];
+    const bytes = createRng(1).bytes(rows * rowBytes);
+    const words = paddedWords(bytes, rows, rowBytes);
+    expect(toHex(new TensorTree(bytes, rows, rowBytes).root)).toBe(toHex(fullRoot(words.map(keccak256))));
+  });
+
+  test("behavior: numbers of 32 bits have the tree of their stored bytes, here and from its parts", () => {
+    for (let seed = 0; seed < 60; seed++) {
+      const rng = createRng(seed);
+      const [rows, length] = [rng.int(1, 20), rng.int(1, 40)];
+      const data = Int32Array.from({ length: rows * length }, () =>
+        rng.chance(0.5) ? 0 : rng.int(-9, 2 ** 31 - 1),
+      );
+      const expected = new TensorTree(storedBytes(data), rows, 4 * length);
+      const made = new TensorTree(data, rows, 4 * length);
+      for (const tree of [made, TensorTree.of(structuredClone(made.parts))])
+        for (let level = 0; level <= expected.shape.height; level++)
+          for (let i = 0; i < 2 ** (expected.shape.height - level); i++)
+            expect(toHex(tree.node(level, i))).toBe(toHex(expected.node(level, i)));
+    }
+  });
 });
 
 describe("RootTree", () => {
