@@ -34,7 +34,8 @@ export async function measureLanguageModel(path: string): Promise<Measured> {
   const derived = timed(() => deriveLlama(file, scales, LENGTHS));
   const { model, nodes } = derived.result;
   const proven = timed(() => proveProfile(model, nodes));
-  const prepared = prepare(model, SELECTOR);
+  const prepared = prepare(model, SELECTOR, proven.result);
+  const ready = timed(() => prepared.makeReady());
   const planned = timed(() => prepared.rowPlan() as RowPlan);
   const input = { codec: "int16s", int16s: promptNumbers(LONG_PROMPT, LENGTHS.prompt) } as const;
   // A first run fills memory and lets code be compiled.
@@ -49,6 +50,7 @@ export async function measureLanguageModel(path: string): Promise<Measured> {
   figures.sizes(model, 800, 450 * MIB);
   figures.add("deriving the program from the file", inSeconds(derived.seconds));
   figures.add("proving profile and causality, as a node does when it starts", inSeconds(proven.seconds));
+  figures.add("making kernels for it", inSeconds(ready.seconds));
   figures.add("planning rows, once", inSeconds(planned.seconds));
   figures.atMost("checking an answer, one pass", checked.seconds, inSeconds, 4);
   figures.atMost("a pass and its commitment", committed.seconds, inSeconds, 30);

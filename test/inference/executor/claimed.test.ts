@@ -45,9 +45,9 @@ function counting(prepared: PreparedModel) {
   let passes = 0;
   const counted = {
     ...{ program: prepared.program, decode: prepared.decode.bind(prepared) },
-    run: (...args: Parameters<typeof prepared.run>) => {
+    pass: (...args: Parameters<typeof prepared.pass>) => {
       passes += 1;
-      return prepared.run(...args);
+      return prepared.pass(...args);
     },
   } as PreparedModel;
   const since = (): number => {

@@ -62,6 +62,7 @@ describe("findOutput", () => {
       ),
     });
     prepared.run = () => expect.fail("it is run");
+    prepared.pass = () => expect.fail("it is run");
     expect(() => execute(prepared, calldataOf(model))).toThrow(refused);
     // A claim on it is checked.
     const { isRight } = checkOutput(
