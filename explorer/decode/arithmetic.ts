@@ -1,9 +1,7 @@
 /** The arithmetic of one element of DOT, REQUANT and RESCALE, step by step, from the operands that a conviction opens:
  *  for people who look at it. What it computes is compared with the canonical executor over random programs. */
 import { concatBytes } from "../../base/bytes.ts";
-import { numberOf } from "../../inference/opcodes/planes.ts";
-import { shiftedSum } from "../../inference/opcodes/requantizer.ts";
-import { quantum } from "../../inference/opcodes/rounding.ts";
+import { numberOf, quantum, shiftedSum } from "../../inference/opcodes/rounding.ts";
 import { variantName } from "../../inference/program/codes.ts";
 import { isPlanes, type Step, type WeightDescriptor } from "../../inference/program/form.ts";
 import { floatOfBits } from "../../inference/program/tensor.ts";

@@ -100,11 +100,11 @@ export function compileKeccakF(): KeccakF {
   const instantiate = compileWasm({ name: "permute", parameters: 0, locals, body: body() });
   if (instantiate === undefined)
     throw new Error("keccak256 needs WebAssembly: run Node.js without --jitless.");
-  const { memory, call } = instantiate();
+  const { memory, calls } = instantiate();
   const { buffer } = memory;
   const view = new DataView(buffer);
   for (const [i, constant] of ROUND_CONSTANTS.entries()) {
     view.setBigUint64(CONSTANTS_AT + 8 * i, constant, true);
   }
-  return { state: new Uint8Array(buffer, 0, STATE_BYTES), permute: call };
+  return { state: new Uint8Array(buffer, 0, STATE_BYTES), permute: calls.permute };
 }

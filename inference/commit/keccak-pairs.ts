@@ -12,7 +12,6 @@ import {
   times,
   V128,
   type WasmFunction,
-  type WasmInstance,
 } from "../wasm.ts";
 import { ROTATIONS, ROUND_CONSTANTS } from "./keccak-f.ts";
 
@@ -104,14 +103,14 @@ function body(length: number): number[] {
   ];
   const copy = times((2 * HASH) / 16, (i) => [
     ...get(OUT),
-    ...[...get(OUT), ...number32(2 * HASH), OP.sub32, ...vector(0x00, 3, ...leb(16 * i))],
+    ...[...get(OUT), ...number32(2 * HASH), OP.subtract32, ...vector(0x00, 3, ...leb(16 * i))],
     ...vector(0x0b, 3, ...leb(16 * i)),
   ]);
   return [
     ...OP.loop,
     ...times(lanes, (lane) => [...loadBoth(IN, 8 * lane, length), ...set(A + lane)]),
     // Two messages that are those before have their hashes; in front of the first there are none.
-    ...[...get(IN), ...number32(2 * length), OP.sub32, ...set(AT)],
+    ...[...get(IN), ...number32(2 * length), OP.subtract32, ...set(AT)],
     ...[...get(IN), ...number32(INPUT), OP.equal32, ...differs, ...isAnySet, OP.or32],
     ...[...OP.if, ...permute, OP.else, ...copy, OP.end],
     ...[...get(OUT), ...number32(2 * HASH), OP.add32, ...set(OUT)],
@@ -119,7 +118,7 @@ function body(length: number): number[] {
   ];
 }
 
-const hashes = (length: number): WasmFunction => ({
+const hashes = (length: number): WasmFunction<"hashes"> => ({
   name: "hashes",
   parameters: 3,
   locals: [
@@ -143,7 +142,7 @@ export type HashMessages = (
 export function compileHashes(length: 32 | 64): HashMessages | undefined {
   const instance = compileWasm(hashes(length))?.();
   if (instance === undefined) return undefined;
-  const { memory, call }: WasmInstance = instance;
+  const { memory, calls } = instance;
   const constants = new DataView(memory.buffer);
   for (const [i, constant] of ROUND_CONSTANTS.entries()) constants.setBigUint64(8 * i, constant, true);
   const view = new Uint8Array(memory.buffer);
@@ -153,7 +152,7 @@ export function compileHashes(length: 32 | 64): HashMessages | undefined {
       const from = start + length * done;
       view.set(bytes.subarray(from, from + length * some), INPUT);
       // Of an odd number the last one is beside whatever lies there.
-      call(INPUT, INPUT + length * some, OUTPUT);
+      calls.hashes(INPUT, INPUT + length * some, OUTPUT);
       out.set(view.subarray(OUTPUT, OUTPUT + HASH * some), at + HASH * done);
     }
   };

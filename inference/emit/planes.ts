@@ -1,5 +1,5 @@
 /** Numbers of 16 bits as planes of bytes: RESCALE planes and DOT planes as ONNX nodes. Source: docs/EXACT.md, section 3. */
-import { MOST_NUMBER } from "../opcodes/planes.ts";
+import { MOST_NUMBER } from "../opcodes/rounding.ts";
 import { lastDim, rowCount } from "../program/form.ts";
 import type { ChannelParameters } from "../program/weights.ts";
 import { clamped64 } from "./clamp.ts";

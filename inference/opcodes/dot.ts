@@ -10,10 +10,11 @@ import {
   type Step,
   type TensorData,
 } from "../program/form.ts";
+import type { Span } from "./channel-forms.ts";
 import { activationReads, activationRules, prepareActivations } from "./dot-activations.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
 import { fastestProducts, MOST_TOGETHER, type ProductsOf } from "./products.ts";
-import { Requantizer, type Span } from "./requantizer.ts";
+import { Requantizer } from "./requantizer.ts";
 import { simdProducts } from "./simd-products.ts";
 
 /** DOT: activation row times weight row, plus bias, in groups; s32, or requantized. With activations in place of
@@ -84,12 +85,12 @@ function storing({ variant }: Step, channels: Requantizer): Store {
     case "integer":
       return (out, to, sums, total) => {
         subtractOffsets(sums, total, channels.weightOffset);
-        channels.integer(out, to, sums);
+        channels.requantize("integer", out, to, sums);
       };
     case "binary32":
       return (out, to, sums, total) => {
         subtractOffsets(sums, total, channels.weightOffset);
-        channels.binary32(out, to, sums);
+        channels.requantize("binary32", out, to, sums);
       };
   }
 }

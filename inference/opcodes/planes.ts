@@ -7,26 +7,15 @@ import type { Requantizer } from "./requantizer.ts";
 /** RESCALE planes: s32 to numbers u of 16 bits, a row of which is its high bytes `⌊u / 256⌋` and behind them its low bytes
  *  `u mod 256`, for DOT planes. Source: docs/EXACT.md, section 3. */
 
-/** Most of 16 bits. */
-export const MOST_NUMBER = 65_535;
-
-/** @param rescaled what RESCALE makes of the element, within s32 */
-export const numberOf = (rescaled: number): number => Math.max(0, Math.min(MOST_NUMBER, rescaled));
-
 /** Elements of a row of operand a. */
 export const planeLength = ({ dims }: Pick<Step, "dims">): number => lastDim(dims) / 2;
 
 export function preparePlanes(step: Step, channels: Requantizer): Kernel {
   const length = planeLength(step);
-  const numbers = new Int32Array(length);
   return (out, a, _b, _c, from = 0, to = out.length) => {
     for (let at = from; at < to; at += 2 * length) {
-      channels.rescale(numbers, 0, { data: a as Int32Array, from: at / 2, count: length, channel: 0 });
-      for (let i = 0; i < length; i++) {
-        const number = numberOf(numbers[i] as number);
-        out[at + i] = number >> 8;
-        out[at + length + i] = number;
-      }
+      const numbers = { data: a as Int32Array, from: at / 2, count: length, channel: 0 };
+      channels.planes(out, at, length, numbers);
     }
   };
 }

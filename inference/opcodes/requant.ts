@@ -9,11 +9,9 @@ export const requant: OpcodeForm = {
   rules,
   prepare(step, [, parameters]) {
     const channels = channelsOf(parameters as PreparedOperand);
-    const isInteger = DOT_VARIANTS[step.variant] === "integer";
+    const form = DOT_VARIANTS[step.variant] as "integer" | "binary32";
     return (out, a, _b, _c, from = 0, to = out.length) => {
-      const span = { data: a as Int32Array, from, count: to - from, channel: 0 };
-      if (isInteger) channels.integer(out, from, span);
-      else channels.binary32(out, from, span);
+      channels.requantize(form, out, from, { data: a as Int32Array, from, count: to - from, channel: 0 });
     };
   },
   reads: readChannel,

@@ -1,3 +1,5 @@
+import type { ChannelParameters } from "../program/weights.ts";
+
 /** Adding and subtracting 1.5 · 2^52 rounds a double to an integer, half to even: the sum has no fraction bits. */
 const INTEGER_ULP = 6_755_399_441_055_744;
 export const S32_MIN = -(2 ** 31);
@@ -14,3 +16,17 @@ export function quantum(x: number): number {
   const q = roundHalfEven(x);
   return q < S32_MIN ? S32_MIN : Math.min(q, S32_MAX);
 }
+
+/** `(acc·M + B) >> S` for every content: modulo 2^64 as signed, S modulo 64, arithmetic shift. */
+export function shiftedSum(
+  acc: number,
+  { multiplier, addend, shift }: Pick<ChannelParameters, "multiplier" | "addend" | "shift">,
+): bigint {
+  return BigInt.asIntN(64, BigInt(acc) * BigInt(multiplier) + addend) >> BigInt(shift & 63);
+}
+
+/** Most of 16 bits. */
+export const MOST_NUMBER = 65_535;
+
+/** The number of 16 bits of RESCALE planes. @param rescaled what RESCALE makes of the element, within s32 */
+export const numberOf = (rescaled: number): number => Math.max(0, Math.min(MOST_NUMBER, rescaled));

@@ -90,7 +90,7 @@ function body(size: 1 | 2): number[] {
   ];
 }
 
-const products = (size: 1 | 2): WasmFunction => ({
+const products = (size: 1 | 2): WasmFunction<"products"> => ({
   name: "products",
   parameters: 10,
   locals: [
@@ -114,7 +114,7 @@ class SimdProducts implements Products {
   readonly width: number;
   readonly #activations: Uint8Array | Int16Array;
   readonly #weights: Uint8Array;
-  readonly #call: WasmInstance["call"];
+  readonly #call: WasmInstance<"products">["calls"]["products"];
   readonly #rows: number;
   readonly #k: number;
   readonly #groups: number;
@@ -129,7 +129,7 @@ class SimdProducts implements Products {
   /** Of numbers, for each weight row what MIDDLE adds to its sums; else there are none. */
   readonly #middles: Int32Array;
 
-  constructor({ memory, call }: WasmInstance, weights: WeightRows) {
+  constructor({ memory, calls }: WasmInstance<"products">, weights: WeightRows) {
     const { bytes, groups, rows, k, layout, activations, together } = weights;
     const isWords = layout === "words";
     this.width = above(rows + 1, BLOCK);
@@ -146,7 +146,7 @@ class SimdProducts implements Products {
     this.#activations = new Elements(memory.buffer, sumsEnd, together * this.#padded);
     this.#weights = new Uint8Array(memory.buffer, end);
     this.#middles = new Int32Array(activations === "numbers" ? groups * rows : 0);
-    this.#call = call;
+    this.#call = calls.products;
     this.#rows = rows;
     this.#k = k;
     this.#groups = groups;

@@ -1,4 +1,5 @@
-import { numberOf, planeLength } from "../opcodes/planes.ts";
+import { planeLength } from "../opcodes/planes.ts";
+import { numberOf } from "../opcodes/rounding.ts";
 import type { Step } from "../program/form.ts";
 import { boundsAt, type ElementReads, type ReadForm } from "./causality/reads.ts";
 import { empty, highest, lowest, type Range, uniform } from "./range.ts";

@@ -1,5 +1,4 @@
-import { shiftedSum } from "../opcodes/requantizer.ts";
-import { quantum } from "../opcodes/rounding.ts";
+import { quantum, shiftedSum } from "../opcodes/rounding.ts";
 import { floatOfBits } from "../program/tensor.ts";
 import type { ChannelParameters } from "../program/weights.ts";
 

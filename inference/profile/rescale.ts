@@ -1,4 +1,4 @@
-import { shiftedSum } from "../opcodes/requantizer.ts";
+import { shiftedSum } from "../opcodes/rounding.ts";
 import { isPlanes, isRatio, lastDim } from "../program/form.ts";
 import type { ChannelParameters } from "../program/weights.ts";
 import { type ElementReads, type ReadForm, sameElement } from "./causality/reads.ts";

@@ -37,9 +37,11 @@ function writeParameters(words: Uint8Array, offset: number, parameters: ChannelP
   view.setUint16(offset + 24, parameters.weightOffset);
 }
 
+export const readParameters = (words: Uint8Array, offset: number): ChannelParameters =>
+  parametersAt(viewOf(words), offset);
+
 /** Bytes 26 to 31 of the word are not read: no opcode depends on them. */
-export function readParameters(words: Uint8Array, offset: number): ChannelParameters {
-  const view = viewOf(words);
+export function parametersAt(view: DataView, offset: number): ChannelParameters {
   return {
     bias: view.getInt32(offset),
     multiplier: view.getUint32(offset + 4),

@@ -1,9 +1,13 @@
 /** DOT, REQUANT and RESCALE. */
 
-import { MOST_NUMBER, numberOf as numberOf16, planeLength } from "../../../../inference/opcodes/planes.ts";
+import { planeLength } from "../../../../inference/opcodes/planes.ts";
 import { ratio } from "../../../../inference/opcodes/ratio.ts";
-import { shiftedSum } from "../../../../inference/opcodes/requantizer.ts";
-import { quantum } from "../../../../inference/opcodes/rounding.ts";
+import {
+  MOST_NUMBER,
+  numberOf as numberOf16,
+  quantum,
+  shiftedSum,
+} from "../../../../inference/opcodes/rounding.ts";
 import {
   DOT_VARIANTS,
   isActivationDot,
