@@ -1,5 +1,6 @@
 import { BYTE_TYPES, MAX_ACTIVATIONS_LENGTH, type StepCheck } from "../program/check.ts";
 import { lastDim, rowCount, type Step, type TensorType } from "../program/form.ts";
+import { copyElements } from "./copy.ts";
 import type { Kernel, PreparedOperand, Read } from "./opcode.ts";
 import { MOST_TOGETHER, type ProductsOf } from "./products.ts";
 
@@ -19,11 +20,12 @@ export function prepareActivations(
   const [aZero, bZero] = [zeroOf(aType), zeroOf(bType)];
   const [n, k] = [lastDim(step.dims), lastDim(dims)];
   const together = Math.min(MOST_TOGETHER, step.k);
-  const weights = { bytes: new Uint8Array(n * k), groups: 1, rows: n, k, layout: "rows" } as const;
-  const products = productsOf({ ...weights, activations: "bytes", together });
-  const { sums, width } = products;
   /** Of each row of the matrix: what the zero of a's stored bytes adds to its sums. */
-  const offsets = new Int32Array(n);
+  const starts = new Int32Array(n);
+  const offsets = new Int32Array(n).fill(bZero);
+  const weights = { bytes: new Uint8Array(n * k), starts, offsets, groups: 1, rows: n, k } as const;
+  const products = productsOf({ ...weights, layout: "rows", activations: "bytes", together });
+  const { sums, width } = products;
   return (out, left, right, _c, from = 0, to = out.length) => {
     let loaded = -1;
     for (let row = from / n, count = 0; row < to / n; row += count) {
@@ -32,26 +34,21 @@ export function prepareActivations(
         loaded = row - inMatrix;
         const first = (loaded / step.k) * n * k;
         const matrix = (right as Uint8Array).subarray(first, first + n * k);
-        products.load(matrix);
-        if (aZero !== 0) sumRows(offsets, matrix, k, aZero);
+        if (aZero !== 0) startRows(starts, matrix, k, aZero, bZero);
+        products.load(matrix, starts);
       }
       count = Math.min(together, step.k - inMatrix, to / n - row);
       products.compute({ bytes: left as Uint8Array, first: row * k, stride: k, count }, 0);
-      for (let i = 0; i < count; i++) {
-        const first = i * width;
-        const common = k * aZero * bZero - bZero * (sums[first + n] as number);
-        for (let j = 0; j < n; j++)
-          out[(row + i) * n + j] = (sums[first + j] as number) + common - (offsets[j] as number);
-      }
+      for (let i = 0; i < count; i++) copyElements(out, (row + i) * n, sums, i * width, n);
     }
   };
 }
 
-function sumRows(sums: Int32Array, matrix: Uint8Array, k: number, factor: number): void {
-  for (let row = 0; row < sums.length; row++) {
+function startRows(starts: Int32Array, matrix: Uint8Array, k: number, aZero: number, bZero: number): void {
+  for (let row = 0; row < starts.length; row++) {
     let sum = 0;
     for (let i = row * k; i < (row + 1) * k; i++) sum += matrix[i] as number;
-    sums[row] = factor * sum;
+    starts[row] = aZero * (k * bZero - sum);
   }
 }
 

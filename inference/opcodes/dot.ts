@@ -1,3 +1,4 @@
+import { viewOf } from "../../base/bytes.ts";
 import { BYTE_TYPES, type StepCheck } from "../program/check.ts";
 import type { Variant } from "../program/codes.ts";
 import {
@@ -10,7 +11,9 @@ import {
   type Step,
   type TensorData,
 } from "../program/form.ts";
+import { parametersAt } from "../program/weights.ts";
 import type { Span } from "./channel-forms.ts";
+import { copyElements } from "./copy.ts";
 import { activationReads, activationRules, prepareActivations } from "./dot-activations.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
 import { fastestProducts, MOST_TOGETHER, type ProductsOf } from "./products.ts";
@@ -25,17 +28,24 @@ export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
     if (isActivationDot(step)) return prepareActivations(step, operands, productsOf);
     const { dims, words } = operands[1] as PreparedOperand;
     const [n, k] = dims as [number, number];
-    const rowBytes = 32 * (Math.ceil(k / 32) + 1);
-    const channels = new Requantizer(words as Uint8Array, n, rowBytes - 32, rowBytes);
+    const store = requantization(step, operands[1] as PreparedOperand);
+    const { starts, offsets } = correctionsOf(operands[1] as PreparedOperand, store === undefined);
     const rows = elementCount(step.dims) / n;
     const groups = step.k;
     const perGroup = n / groups;
-    const store = storing(step, channels);
     const isPlanes = isPlanesDot(step);
     const length = isPlanes ? 2 * k : k;
     const together = Math.min(MOST_TOGETHER, rows);
     const activations = isPlanes ? "numbers" : "bytes";
-    const weights = { bytes: words as Uint8Array, groups, rows: perGroup, k, layout: "words" } as const;
+    const weights = {
+      bytes: words as Uint8Array,
+      starts,
+      offsets,
+      groups,
+      rows: perGroup,
+      k,
+      layout: "words",
+    } as const;
     const products = productsOf({ ...weights, activations, together });
     const { sums, width } = products;
     return (out, a, _b, _c, from = 0, to = out.length) => {
@@ -46,8 +56,10 @@ export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
           products.compute({ bytes: a as Uint8Array, ...at, count }, group);
           const channel = group * perGroup;
           for (let i = 0; i < count; i++) {
+            const place = ((row + i) * groups + group) * perGroup;
             const span = { data: sums, from: i * width, count: perGroup, channel };
-            store(out, ((row + i) * groups + group) * perGroup, span, sums[i * width + perGroup] as number);
+            if (store === undefined) copyElements(out, place, sums, span.from, perGroup);
+            else store(out, place, span);
           }
         }
       }
@@ -66,41 +78,36 @@ export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
   },
 });
 
-/** Writes what sums of products become into the output, from `to` on. @param total of the activations */
-type Store = (out: TensorData, to: number, sums: Span, total: number) => void;
-
-function storing({ variant }: Step, channels: Requantizer): Store {
-  switch (DOT_VARIANTS[variant] as Exclude<Variant<"dot">, "activations">) {
-    case "s32":
-    case "planes":
-      return (out, to, sums, total) => {
-        const { data, from, count, channel } = sums;
-        const { bias, weightOffset } = channels;
-        const target = out as Int32Array;
-        for (let i = 0, n = channel; i < count; i++, n++) {
-          const offset = Math.imul(weightOffset[n] as number, total);
-          target[to + i] = (data[from + i] as number) - offset + (bias[n] as number);
-        }
-      };
-    case "integer":
-      return (out, to, sums, total) => {
-        subtractOffsets(sums, total, channels.weightOffset);
-        channels.requantize("integer", out, to, sums);
-      };
-    case "binary32":
-      return (out, to, sums, total) => {
-        subtractOffsets(sums, total, channels.weightOffset);
-        channels.requantize("binary32", out, to, sums);
-      };
-  }
+/** Bytes from one parameter word of DOT weights to the next, and of the first. */
+function wordsOf({ dims }: PreparedOperand): { readonly stride: number; readonly first: number } {
+  const first = 32 * Math.ceil((dims[1] as number) / 32);
+  return { first, stride: first + 32 };
 }
 
-/** In place. */
-function subtractOffsets({ data, from, count, channel }: Span, total: number, offsets: Uint16Array): void {
-  for (let i = 0; i < count; i++) {
-    const offset = Math.imul(offsets[channel + i] as number, total);
-    data[from + i] = (data[from + i] as number) - offset;
+/** Of each channel what its sums start from, and what is subtracted from each of its weights.
+ *  @param isBiased false where requantization adds the bias */
+function correctionsOf(weights: PreparedOperand, isBiased: boolean) {
+  const n = weights.dims[0] as number;
+  const [starts, offsets] = [new Int32Array(n), new Int32Array(n)];
+  const { first, stride } = wordsOf(weights);
+  const view = viewOf(weights.words as Uint8Array);
+  for (let i = 0; i < n; i++) {
+    const { bias, weightOffset } = parametersAt(view, first + i * stride);
+    if (isBiased) starts[i] = bias;
+    offsets[i] = weightOffset;
   }
+  return { starts, offsets };
+}
+
+type Store = (out: TensorData, to: number, sums: Span) => void;
+
+/** Undefined where sums are the output. */
+function requantization({ variant }: Step, weights: PreparedOperand): Store | undefined {
+  const form = DOT_VARIANTS[variant] as Exclude<Variant<"dot">, "activations">;
+  if (form === "s32" || form === "planes") return undefined;
+  const { first, stride } = wordsOf(weights);
+  const channels = new Requantizer(weights.words as Uint8Array, weights.dims[0] as number, first, stride);
+  return (out, to, sums) => channels.requantize(form, out, to, sums);
 }
 
 export const dot = dotForm(fastestProducts(simdProducts));

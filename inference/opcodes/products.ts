@@ -12,12 +12,12 @@ export interface ActivationRows {
 
 /** Sums of products of activation rows with the weight rows of a group: what a DOT step spends its time on. */
 export interface Products {
-  /** For each activation row of the call `width` numbers: `Σ a·w` for each weight row of the group, then Σ a. All are
-   *  modulo 2^32. */
+  /** For each activation row of the call `width` numbers, the first of which are `Σ a·w − offset·Σ a + start` for each
+   *  weight row of the group, modulo 2^32. */
   readonly sums: Int32Array;
   readonly width: number;
-  /** Other weight rows of the same number and length in place of the first ones. */
-  load(bytes: Uint8Array): void;
+  /** Other weight rows of the same number and length in place of the first ones, and what their sums start from. */
+  load(bytes: Uint8Array, starts: Int32Array): void;
   /** Fills `sums`. @param activations at most `together` of them */
   compute(activations: ActivationRows, group: number): void;
 }
@@ -26,6 +26,9 @@ export interface Products {
  *  bytes stay below 1,024 · 255² < 2^31, whatever the bytes: no order of additions gives another result. */
 export interface WeightRows {
   readonly bytes: Uint8Array;
+  /** of each weight row */
+  readonly starts: Int32Array;
+  readonly offsets: Int32Array;
   readonly groups: number;
   readonly rows: number;
   readonly k: number;
@@ -45,27 +48,35 @@ export const MOST_TOGETHER = 16;
 
 /** Products in plain JavaScript: the definition. Those of numbers are 256 times the ones of high bytes, and those of low
  *  ones. */
-export const plainProducts: ProductsOf = ({ bytes, groups, rows, k, layout, activations, together }) => {
+export const plainProducts: ProductsOf = ({ groups, rows, k, layout, activations, together, ...content }) => {
   const rowMajor = (stored: Uint8Array): Uint8Array =>
     layout === "words" ? unpackDot(stored, groups * rows, k) : stored;
   const width = rows + 1;
   const sums = new Int32Array(together * width);
   const low = new Int32Array(width);
-  let weights = rowMajor(bytes);
+  let weights = rowMajor(content.bytes);
+  let starts = content.starts;
   return {
     sums,
     width,
-    load: (others) => {
-      weights = rowMajor(others);
+    load: (otherBytes, otherStarts) => {
+      weights = rowMajor(otherBytes);
+      starts = otherStarts;
     },
     compute({ bytes: a, first, stride, count }, group) {
       for (let row = 0; row < count; row++) {
         const own = sums.subarray(row * width, (row + 1) * width);
         const at = first + row * stride;
         accumulate(own, a, at, weights, group * rows * k, k);
-        if (activations === "bytes") continue;
-        accumulate(low, a, at + k, weights, group * rows * k, k);
-        for (let i = 0; i < width; i++) own[i] = ((own[i] as number) << 8) + (low[i] as number);
+        if (activations === "numbers") {
+          accumulate(low, a, at + k, weights, group * rows * k, k);
+          for (let i = 0; i < width; i++) own[i] = ((own[i] as number) << 8) + (low[i] as number);
+        }
+        const total = own[rows] as number;
+        for (let i = 0, n = group * rows; i < rows; i++, n++) {
+          const offset = Math.imul(content.offsets[n] as number, total);
+          own[i] = (own[i] as number) - offset + (starts[n] as number);
+        }
       }
     },
   };

@@ -1,6 +1,5 @@
 import { viewOf } from "../../base/bytes.ts";
 import type { TensorData } from "../program/form.ts";
-import { parametersAt } from "../program/weights.ts";
 import {
   CHUNK,
   type ChannelForm,
@@ -28,8 +27,6 @@ function fastestForms(): ChannelForms {
 /** The parameter words of a weight tensor, and what they compute. Source: docs/EXACT.md, section 3, DOT, REQUANT and
  *  RESCALE. */
 export class Requantizer {
-  readonly bias: Int32Array;
-  readonly weightOffset: Uint16Array;
   readonly #channels: number;
   /** of CHUNK channels each, the last one of what is left */
   readonly #tables: readonly Uint8Array[];
@@ -39,13 +36,6 @@ export class Requantizer {
    *  @param first byte of the first one */
   constructor(words: Uint8Array, channels: number, first: number, stride: number, forms = FORMS) {
     const view = viewOf(words);
-    this.bias = new Int32Array(channels);
-    this.weightOffset = new Uint16Array(channels);
-    for (let n = 0; n < channels; n++) {
-      const { bias, weightOffset } = parametersAt(view, first + n * stride);
-      this.bias[n] = bias;
-      this.weightOffset[n] = weightOffset;
-    }
     this.#channels = channels;
     this.#forms = forms;
     this.#tables = Array.from({ length: Math.ceil(channels / CHUNK) }, (_, i) => {

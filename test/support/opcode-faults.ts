@@ -51,12 +51,7 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     ],
   ],
   dot: [
-    [
-      "without the weight offset",
-      `${OPCODES}dot.ts`,
-      "(data[from + i] as number) - offset;",
-      "data[from + i] as number;",
-    ],
+    ["without the weight offset", `${OPCODES}dot.ts`, "offsets[i] = weightOffset;", ""],
     [
       "groups the other way round",
       `${OPCODES}dot.ts`,
@@ -72,8 +67,8 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     [
       "signed activations of b as they are stored",
       `${OPCODES}dot-activations.ts`,
-      "k * aZero * bZero - bZero * (",
-      "k * aZero * bZero - 0 * (",
+      "new Int32Array(n).fill(bZero)",
+      "new Int32Array(n).fill(0)",
     ],
     [
       "low bytes from the beginning of the row",
@@ -90,8 +85,20 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     [
       "vectors leave numbers less their middle",
       `${OPCODES}simd-products.ts`,
-      "+ row] = MIDDLE * (this.sums[row] as number);",
-      "+ row] = 0 * (this.sums[row] as number);",
+      "isNumbers ? MIDDLE * (this.sums[row] as number) : 0",
+      "0 * (this.sums[row] as number)",
+    ],
+    [
+      "of two rows the sum of the first one for both",
+      `${OPCODES}simd-loops.ts`,
+      "loadSplat(4 * activation)",
+      "loadSplat(0)",
+    ],
+    [
+      "the bias twice, by the sums and by requantization",
+      `${OPCODES}dot.ts`,
+      "if (isBiased) starts[i] = bias;",
+      "starts[i] = bias;",
     ],
   ],
   requant: [

@@ -32,7 +32,21 @@ function content(seed: number, count: number): Uint8Array {
   return Uint8Array.from({ length: count }, () => (rng.chance(0.5) ? rng.pick([0, 255]) : rng.int(0, 255)));
 }
 
-const sizeOf = ({ groups, rows, k, layout }: Omit<WeightRows, "bytes">): number =>
+type Shape = Omit<WeightRows, "bytes" | "starts" | "offsets">;
+const NUMBERS = [0, 1, -1, 255, 65_535, 2 ** 31 - 1, -(2 ** 31)];
+const integers = (seed: number, count: number): Int32Array => {
+  const rng = createRng(seed);
+  return Int32Array.from({ length: count }, () => (rng.chance(0.5) ? rng.pick(NUMBERS) : rng.u32() | 0));
+};
+/** Weight rows, `at` bytes into their memory, with any starts and offsets. */
+const weightsOf = (shape: Shape, seed: number, at = 0): WeightRows => ({
+  ...shape,
+  bytes: content(seed, at + sizeOf(shape)).subarray(at),
+  starts: integers(seed, shape.groups * shape.rows),
+  offsets: integers(seed + 1, shape.groups * shape.rows),
+});
+
+const sizeOf = ({ groups, rows, k, layout }: Shape): number =>
   groups * rows * (layout === "words" ? 32 * (Math.ceil(k / 32) + 1) : k);
 
 const rowMajor = ({ bytes, groups, rows, k, layout }: WeightRows): Uint8Array =>
@@ -40,7 +54,7 @@ const rowMajor = ({ bytes, groups, rows, k, layout }: WeightRows): Uint8Array =>
 
 const lengthOf = ({ activations, k }: WeightRows): number => (activations === "numbers" ? 2 * k : k);
 
-/** For each activation row: Σ a·w of each weight row of a group, and Σ a, as the definition says it. */
+/** For each activation row: Σ a·w − offset·Σ a + start of each weight row of a group, as the definition says it. */
 function defined(weights: WeightRows, { bytes: a, first, stride, count }: ActivationRows, group: number) {
   const { rows, k, activations } = weights;
   const bytes = rowMajor(weights);
@@ -50,27 +64,23 @@ function defined(weights: WeightRows, { bytes: a, first, stride, count }: Activa
       activations === "bytes"
         ? (a[at + i] as number)
         : 256 * (a[at + i] as number) + (a[at + k + i] as number);
-    const row = (weight: (i: number) => number): number =>
-      Number(
-        BigInt.asIntN(
-          32,
-          Array.from({ length: k }, (_, i) => i).reduce(
-            (sum, i) => sum + BigInt(activation(i) * weight(i)),
-            0n,
-          ),
-        ),
-      );
-    const sums = Array.from({ length: rows }, (_, r) =>
-      row((i) => bytes[(group * rows + r) * k + i] as number),
-    );
-    return [...sums, row(() => 1)];
+    return Array.from({ length: rows }, (_, r) => {
+      const row = group * rows + r;
+      let [sum, total] = [0n, 0n];
+      for (let i = 0; i < k; i++) {
+        sum += BigInt(activation(i) * (bytes[row * k + i] as number));
+        total += BigInt(activation(i));
+      }
+      const offset = BigInt(weights.offsets[row] as number) * total;
+      return Number(BigInt.asIntN(32, sum - offset + BigInt(weights.starts[row] as number)));
+    });
   });
 }
 
 const computed = (products: Products, { rows }: WeightRows, a: ActivationRows, group: number) => {
   products.compute(a, group);
   const { sums, width } = products;
-  return Array.from({ length: a.count }, (_, i) => [...sums.subarray(i * width, i * width + rows + 1)]);
+  return Array.from({ length: a.count }, (_, i) => [...sums.subarray(i * width, i * width + rows)]);
 };
 
 describe.each([
@@ -81,7 +91,7 @@ describe.each([
     fc.assert(
       fc.property(cases, ({ at, seed, ...shape }) => {
         const { groups, together } = shape;
-        const weights = { ...shape, bytes: content(seed, at + sizeOf(shape)).subarray(at) };
+        const weights = weightsOf(shape, seed, at);
         const products = productsOf(weights);
         const rng = createRng(seed);
         for (let group = 0; group < groups; group++) {
@@ -98,16 +108,14 @@ describe.each([
   it("behavior: other weight rows in place of the first ones", () => {
     for (const activations of ["bytes", "numbers"] as const) {
       const shape = { groups: 2, rows: 5, k: 19, layout: "words", activations, together: 2 } as const;
-      const [weights, others] = [1, 2].map((seed) => ({ ...shape, bytes: content(seed, sizeOf(shape)) })) as [
-        WeightRows,
-        WeightRows,
-      ];
+      const [weights, others] = [weightsOf(shape, 1), weightsOf(shape, 2)];
+      const other = { ...others, offsets: weights.offsets };
       const products = productsOf(weights);
       const stride = lengthOf(weights);
       const a = { bytes: content(3, 2 * stride), first: 0, stride, count: 2 };
-      products.load(others.bytes);
+      products.load(others.bytes, others.starts);
       for (const group of [0, 1])
-        expect(computed(products, others, a, group)).toEqual(defined(others, a, group));
+        expect(computed(products, other, a, group)).toEqual(defined(other, a, group));
     }
   });
 
@@ -120,7 +128,9 @@ describe.each([
       ] as const) {
         const [rows, k] = [5, 992];
         const bytes = new Uint8Array(rows * k).fill(weight);
-        const weights = { bytes, groups: 1, rows, k, layout: "rows", activations, together: 1 } as const;
+        const shape = { groups: 1, rows, k, layout: "rows", activations, together: 1 } as const;
+        const zeros = new Int32Array(rows);
+        const weights = { ...shape, bytes, starts: zeros, offsets: zeros };
         const stride = lengthOf(weights);
         const a = { bytes: new Uint8Array(stride).fill(byte), first: 0, stride, count: 1 };
         expect(computed(productsOf(weights), weights, a, 0)).toEqual(defined(weights, a, 0));
@@ -131,7 +141,7 @@ describe.each([
 
 describe("fastestProducts", () => {
   const shape = { groups: 1, layout: "rows", activations: "bytes", together: 1 } as const;
-  const weights = { ...shape, bytes: content(1, 8 * 32), rows: 8, k: 32 };
+  const weights = weightsOf({ ...shape, rows: 8, k: 32 }, 1);
   const a = { bytes: content(2, 32), first: 0, stride: 32, count: 1 };
   const expected = defined(weights, a, 0);
 
@@ -143,7 +153,7 @@ describe("fastestProducts", () => {
     };
     const products = fastestProducts(noticed);
     expect(computed(products(weights), weights, a, 0)).toEqual(expected);
-    products({ ...shape, bytes: content(3, 9), rows: 1, k: 9 });
+    products(weightsOf({ ...shape, rows: 1, k: 9 }, 3));
     expect(used).toEqual([32]);
   });
 

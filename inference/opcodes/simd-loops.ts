@@ -1,0 +1,155 @@
+/** The loops of products by WebAssembly's vectors. */
+import {
+  advance,
+  compileWasm,
+  get,
+  I32,
+  leb,
+  number32,
+  OP,
+  set,
+  times,
+  V128,
+  type WasmFunction,
+  type WasmInstance,
+} from "../wasm.ts";
+import type { WeightRows } from "./products.ts";
+
+/** Weight rows that are multiplied beside each other, and elements that one round of the inner loop takes of each. */
+export const BLOCK = 4;
+export const STRIDE = 16;
+const HALF = 8;
+
+const VECTOR = 0xfd;
+const vector = (code: number, ...operands: number[]): number[] => [VECTOR, ...leb(code), ...operands];
+/** Eight bytes as unsigned 16-bit SIMD lanes. */
+const load8x8u = (offset: number): number[] => vector(0x02, 0, ...leb(offset));
+/** 16 bytes as they are: eight signed 16-bit SIMD lanes, or four of 32 bits. */
+const loadVector = (offset: number): number[] => vector(0x00, 1, ...leb(offset));
+/** A word in each of four SIMD lanes. */
+const loadSplat = (offset: number): number[] => vector(0x09, 2, ...leb(offset));
+const storeVector = vector(0x0b, 4, 0);
+const zeros = vector(0x0c, ...times(16, () => [0]));
+/** Picks four 32-bit SIMD lanes out of eight. */
+const shuffle = (...parts: number[]): number[] =>
+  vector(0x0d, ...parts.flatMap((part) => times(4, (byte) => [4 * part + byte])));
+const addInt32s = vector(0xae);
+const subtractInt32s = vector(0xb1);
+const multiplyInt32s = vector(0xb5);
+/** Products of signed 16-bit SIMD lanes, pairs of them summed to 32 bits: unsigned bytes never saturate here. */
+const dotInt16s = vector(0xba);
+
+/** Parameters: the activation rows, their end, and bytes of one; Σ a of the first row; the weights, bytes from one row of a
+ *  block to the next, and from one block to the next; starts and offsets of the first block; the sums of the first row,
+ *  their end, and bytes of one row's sums. Locals: an activation row, its Σ a, its sums, and its end; the position in it
+ *  and in the one behind it, and in each weight row of the block; eight activations of both, eight weights, and the sums
+ *  of each weight row with either activation row. */
+const [A, A_END, A_BYTES, TOTALS, W, W_ROW, W_BLOCK, CORRECTION, OUT, OUT_END, OUT_BYTES] = [
+  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+];
+const [ROW, ROW_TOTAL, ROW_OUT, ROW_END, AT, W_AT] = [11, 12, 13, 14, 15, 17];
+const [X, EIGHT, SUM] = [17 + BLOCK, 19 + BLOCK, 20 + BLOCK];
+const sumOf = (activation: number, row: number): number => SUM + activation * BLOCK + row;
+/** Starts and offsets of the rows of a block, which its sums are corrected by. */
+const CORRECTION_BYTES = 2 * 4 * BLOCK;
+
+/** Sums the SIMD lanes of four vectors into one: pairs first, then pairs of pairs. */
+function sumInt32s(first: number): number[] {
+  const pairs = (a: number, b: number): number[] => [
+    ...[...get(a), ...get(b), ...shuffle(0, 4, 1, 5)],
+    ...[...get(a), ...get(b), ...shuffle(2, 6, 3, 7)],
+    ...addInt32s,
+  ];
+  const low = [...pairs(first, first + 1), ...set(first)];
+  const halves = [...low, ...pairs(first + 2, first + 3), ...set(first + 1)];
+  const both = [...get(first), ...get(first + 1)];
+  return [...halves, ...both, ...shuffle(0, 1, 4, 5), ...both, ...shuffle(2, 3, 6, 7), ...addInt32s];
+}
+
+const added = (a: number, b: number[]): number[] => [...get(a), ...b, OP.add32];
+const moved = (local: number, by: number[]): number[] => [...added(local, by), ...set(local)];
+
+/** What the loops are made for: bytes of an activation, 1, or 2 of a signed number; weights as words or rows, see
+ *  SimdProducts; and activation rows that share each load of weights. */
+interface Loops {
+  readonly size: 1 | 2;
+  readonly layout: WeightRows["layout"];
+  readonly rows: 1 | 2;
+}
+
+/** For each block of weight rows, for each activation row or two: multiply, sum, correct, store. */
+function body({ size, layout, rows }: Loops): number[] {
+  const both = (part: (activation: number) => number[]): number[] => times(rows, part);
+  const isWords = layout === "words";
+  const loadActivations = (half: number): number[] =>
+    size === 1 ? load8x8u(HALF * half) : loadVector(2 * HALF * half);
+  const loadWeights = (row: number, half: number): number[] =>
+    isWords
+      ? [...get(W_AT), ...load8x8u(HALF * (BLOCK * half + row))]
+      : [...get(W_AT + row), ...load8x8u(HALF * half)];
+  const eight = (half: number): number[] => [
+    ...both((activation) => [...get(AT + activation), ...loadActivations(half), ...set(X + activation)]),
+    ...times(BLOCK, (row) => [
+      ...[...loadWeights(row, half), ...set(EIGHT)],
+      ...both((activation) => [
+        ...[...get(sumOf(activation, row)), ...get(X + activation), ...get(EIGHT)],
+        ...[...dotInt16s, ...addInt32s, ...set(sumOf(activation, row))],
+      ]),
+    ]),
+  ];
+  const nextWeights = isWords
+    ? moved(W_AT, number32(STRIDE * BLOCK))
+    : times(BLOCK, (row) => moved(W_AT + row, number32(STRIDE)));
+  const corrected = (activation: number): number[] => [
+    ...[...sumInt32s(sumOf(activation, 0)), ...get(CORRECTION), ...loadVector(0), ...addInt32s],
+    ...[...get(CORRECTION), ...loadVector(4 * BLOCK), ...get(ROW_TOTAL), ...loadSplat(4 * activation)],
+    ...[...multiplyInt32s, ...subtractInt32s],
+  ];
+  return [
+    ...OP.loop,
+    ...[...get(A), ...set(ROW), ...get(OUT), ...set(ROW_OUT), ...get(TOTALS), ...set(ROW_TOTAL)],
+    ...OP.loop,
+    ...both((activation) => times(BLOCK, (row) => [...zeros, ...set(sumOf(activation, row))])),
+    ...[...get(ROW), ...set(AT), ...added(ROW, get(A_BYTES)), OP.tee, ROW_END, ...set(AT + 1)],
+    ...times(isWords ? 1 : BLOCK, (row) => [
+      ...(row === 0 ? get(W) : added(W_AT + row - 1, get(W_ROW))),
+      ...set(W_AT + row),
+    ]),
+    ...OP.loop,
+    ...times(STRIDE / HALF, eight),
+    ...nextWeights,
+    ...(rows === 2 ? moved(AT + 1, number32(size * STRIDE)) : []),
+    ...advance(AT, number32(size * STRIDE), get(ROW_END)),
+    ...both((activation) => [
+      ...[...get(ROW_OUT), ...corrected(activation), ...storeVector],
+      ...[...moved(ROW_OUT, get(OUT_BYTES)), ...moved(ROW, get(A_BYTES))],
+    ]),
+    ...moved(ROW_TOTAL, number32(4 * rows)),
+    ...advance(ROW, number32(0), get(A_END)),
+    ...[...moved(W, get(W_BLOCK)), ...moved(CORRECTION, number32(CORRECTION_BYTES))],
+    ...advance(OUT, number32(4 * BLOCK), get(OUT_END)),
+  ];
+}
+
+/** Activation rows that share each load of weights. */
+export type Call = "one" | "two";
+
+function compiled(size: 1 | 2, layout: WeightRows["layout"]): (() => WasmInstance<Call>) | undefined {
+  const functionOf = (name: Call): WasmFunction<Call> => ({
+    name,
+    parameters: 11,
+    locals: [
+      [6 + BLOCK, I32],
+      [3 + 2 * BLOCK, V128],
+    ],
+    body: body({ size, layout, rows: name === "one" ? 1 : 2 }),
+  });
+  return compileWasm(functionOf("one"), functionOf("two"));
+}
+
+/** Makes instances of the loops for either kind of activations and either layout of weights; undefined where the engine
+ *  lacks vectors. */
+export const INSTANTIATE = {
+  bytes: { words: compiled(1, "words"), rows: compiled(1, "rows") },
+  numbers: { words: compiled(2, "words"), rows: compiled(2, "rows") },
+} as const;
