@@ -6,9 +6,9 @@ import { numberOf, quantum, shiftedSum } from "./rounding.ts";
 /** Most numbers of a chunk, and most channels of a table. */
 export const CHUNK = 2048;
 
-/** rescale: the low 32 bits of the shifted sum; integer, binary32: the stored byte by that form; planes: the two bytes of
- *  the number of 16 bits that is nearest to what rescale gives. */
-export const CHANNEL_FORMS = ["rescale", "integer", "binary32", "planes"] as const;
+/** word: the low 32 bits of the shifted sum; integer, binary32: the stored byte by that form; planes: the two bytes of
+ *  the number of 16 bits that is nearest to what word gives. */
+export const CHANNEL_FORMS = ["word", "integer", "binary32", "planes"] as const;
 export type ChannelForm = (typeof CHANNEL_FORMS)[number];
 
 /** Numbers that follow one another in `data`, from `from` on, and the channel of the first. Behind the last channel comes
@@ -58,7 +58,7 @@ export function channelTable(view: DataView, first: number, stride: number, chan
 export interface ChannelForms {
   /** @param table never changed once it is given @param numbers 1 to CHUNK of them, their channel one of the table's */
   compute(form: ChannelForm, table: Uint8Array, numbers: Span): void;
-  /** Of rescale. */
+  /** Of word. */
   readonly words: Int32Array;
   /** Of the other forms; of planes the high ones. */
   readonly bytes: Uint8Array;

@@ -45,9 +45,9 @@ export class Requantizer {
   }
 
   /** What RESCALE makes of numbers: the low 32 bits of their shifted sums. */
-  rescale(out: Int32Array, to: number, numbers: Span): void {
+  shiftedSums(out: Int32Array, to: number, numbers: Span): void {
     const { words } = this.#forms;
-    this.#inParts("rescale", numbers, (at, count) => copyElements(out, to + at, words, 0, count));
+    this.#inParts("word", numbers, (at, count) => copyElements(out, to + at, words, 0, count));
   }
 
   /** Stored bytes by the integer form, or the binary32 form. */

@@ -15,7 +15,7 @@ export const rescale: OpcodeForm = {
     const channels = channelsOf(parameters as PreparedOperand);
     if (isPlanes(step)) return preparePlanes(step, channels);
     return (out, a, _b, _c, from = 0, to = out.length) =>
-      channels.rescale(out as Int32Array, from, {
+      channels.shiftedSums(out as Int32Array, from, {
         data: a as Int32Array,
         from,
         count: to - from,

@@ -51,7 +51,7 @@ const limited = (limit: number, comparison: number): number[] => [
 ];
 
 const STORES: Readonly<Record<ChannelForm, number[]>> = {
-  rescale: [...numberAt, ...shifted, OP.wrap64, OP.store32, ...at(NUMBERS)],
+  word: [...numberAt, ...shifted, OP.wrap64, OP.store32, ...at(NUMBERS)],
   integer: storedByte(shifted),
   binary32: storedByte(quantum),
   planes: [

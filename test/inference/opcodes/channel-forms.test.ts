@@ -50,7 +50,7 @@ function defined(form: ChannelForm, x: number, p: ChannelParameters): number[] {
     return Number(raised < BigInt(p.upper) ? raised : BigInt(p.upper));
   };
   switch (form) {
-    case "rescale":
+    case "word":
       return [Number(word)];
     case "integer":
       return [byte(shifted)];
@@ -77,9 +77,9 @@ const SENTINEL = 77;
 function computed(requantizer: Requantizer, form: ChannelForm, to: number, span: Span): number[][] {
   const { count } = span;
   const size = to + 2 * count + 3;
-  const out = form === "rescale" ? new Int32Array(size) : new Uint8Array(size);
+  const out = form === "word" ? new Int32Array(size) : new Uint8Array(size);
   out.fill(SENTINEL);
-  if (form === "rescale") requantizer.rescale(out as Int32Array, to, span);
+  if (form === "word") requantizer.shiftedSums(out as Int32Array, to, span);
   else if (form === "planes") requantizer.planes(out, to, count, span);
   else requantizer.requantize(form, out, to, span);
   const written = form === "planes" ? 2 * count : count;
@@ -90,7 +90,7 @@ function computed(requantizer: Requantizer, form: ChannelForm, to: number, span:
     form === "planes" ? [out[to + i] as number, out[to + count + i] as number] : [out[to + i] as number],
   );
 }
-type Span = Parameters<Requantizer["rescale"]>[2];
+type Span = Parameters<Requantizer["shiftedSums"]>[2];
 
 function compare(
   rng: Rng,
