@@ -166,7 +166,7 @@ function sourceElement(step: Step, index: readonly number[]): number {
 }
 
 /** Source element of each output element, or -1 where the pad or the second operand stands. */
-export function sourceMap({ dims, coordinates }: Step): Int32Array {
+export function sourceMap({ dims, coordinates }: Pick<Step, "dims" | "coordinates">): Int32Array {
   const map = new Int32Array(elementCount(dims));
   // Lines run along the last axis that has any length: behind it no index changes.
   let axis = dims.length - 1;

@@ -1,34 +1,8 @@
+import { sourceMap } from "../opcodes/move.ts";
 import { elementCount, NONE, type Step } from "../program/form.ts";
 import type { ElementReads, ReadForm } from "./causality/reads.ts";
 import type { StepRanges } from "./context.ts";
 import { commonGrid, empty, gridOf, highest, isUniform, lowest, type Range, uniform } from "./range.ts";
-
-/** Calls `visit` with each output index and the source element that a MOVE takes there, −1 where none.
- *  Source: docs/EXACT.md, opcode MOVE. */
-function forEachMoved(
-  step: Pick<Step, "dims" | "coordinates">,
-  visit: (index: number, source: number) => void,
-): void {
-  const total = elementCount(step.dims);
-  const at = new Array<number>(step.dims.length).fill(0);
-  for (let i = 0; i < total; i++) {
-    let source = 0;
-    for (const { view, a, p, b, q, c } of step.coordinates) {
-      const s = a * (at[p] as number) + b * (at[q] as number) + c;
-      if (s < 0 || s >= view) {
-        source = -1;
-        break;
-      }
-      source = source * view + s;
-    }
-    visit(i, source);
-    for (let axis = at.length - 1; axis >= 0; axis--) {
-      at[axis] = (at[axis] as number) + 1;
-      if ((at[axis] as number) < (step.dims[axis] as number)) break;
-      at[axis] = 0;
-    }
-  }
-}
 
 /** The number that a pad attribute means. */
 export function padValue(step: Step): number {
@@ -59,7 +33,7 @@ export function moveRange(ctx: StepRanges): Range {
     };
   }
   const single = isUniform(source) && first > 1;
-  forEachMoved(step, (i, from) => {
+  sourceMap(step).forEach((from, i) => {
     const range = from >= 0 ? source : other;
     const at = from >= 0 ? (single ? 0 : from) : isUniform(other) ? 0 : i;
     result.low[i] = range.low[at] as number;
@@ -80,10 +54,7 @@ function exactPad(ctx: StepRanges): Range {
 
 /** The element that it copies. */
 export function moveReads({ step, dims: [, other] }: ReadForm): ElementReads {
-  const sources = new Int32Array(elementCount(step.dims));
-  forEachMoved(step, (i, source) => {
-    sources[i] = source;
-  });
+  const sources = sourceMap(step);
   return (element, visit) => {
     const source = sources[element] as number;
     if (source >= 0) visit(0, source, 1);

@@ -1,5 +1,6 @@
 /** Intervals of a tensor's elements. */
 
+import { broadcastMap } from "../opcodes/broadcast.ts";
 import { elementCount, type TensorType } from "../program/form.ts";
 
 /** Lowest and highest value of each element, or of all of them when the arrays have length 1.
@@ -94,30 +95,9 @@ export function empty(dims: readonly number[]): { low: Float64Array; high: Float
   return { low: new Float64Array(length), high: new Float64Array(length) };
 }
 
-/** Index into an operand of `dims` for each element of an output, under broadcast: strides for the output's axes. */
-export function broadcastIndex(dims: readonly number[], output: readonly number[]): Int32Array {
-  const index = new Int32Array(elementCount(output));
-  const strides = new Array<number>(output.length).fill(0);
-  let stride = 1;
-  for (let axis = output.length - 1, from = dims.length - 1; from >= 0; axis--, from--) {
-    if (dims[from] !== 1) strides[axis] = stride;
-    stride *= dims[from] as number;
-  }
-  const at = new Array<number>(output.length).fill(0);
-  const [row, step] = [output.at(-1) ?? 1, strides.at(-1) ?? 0];
-  let source = 0;
-  for (let i = 0; i < index.length; ) {
-    for (const end = i + row, first = source - i * step; i < end; i++) index[i] = first + i * step;
-    for (let axis = output.length - 2; axis >= 0; axis--) {
-      source += strides[axis] as number;
-      at[axis] = (at[axis] as number) + 1;
-      if ((at[axis] as number) < (output[axis] as number)) break;
-      source -= (strides[axis] as number) * (output[axis] as number);
-      at[axis] = 0;
-    }
-  }
-  return index;
-}
+/** Index into an operand of `dims` for each element of an output, under broadcast. */
+export const broadcastIndex = (dims: readonly number[], output: readonly number[]): Int32Array =>
+  broadcastMap(output, dims) ?? Int32Array.from({ length: elementCount(output) }, (_, i) => i);
 
 /** Applies `f` to the intervals of broadcast operands; f writes [low, high] of one element into `out`.
  *  @param most elements of which each has an interval of its own */
