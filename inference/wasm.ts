@@ -70,6 +70,9 @@ export const set = (local: number): number[] => [OP.set, ...leb(local)];
 export const times = (count: number, part: (i: number) => number[]): number[] =>
   Array.from({ length: count }, (_, i) => part(i)).flat();
 
+/** Of vectors, by the code behind their prefix. */
+export const vector = (code: number, ...operands: number[]): number[] => [0xfd, ...leb(code), ...operands];
+
 /** `local += by; if (local < limit) repeat` at the end of a loop; both as unsigned numbers. */
 export const advance = (local: number, by: number[], limit: number[]): number[] => {
   const moved = [...get(local), ...by, OP.add32, OP.tee, ...leb(local)];

@@ -11,15 +11,18 @@ import {
   set,
   times,
   V128,
+  vector,
   type WasmFunction,
 } from "../wasm.ts";
 import { ROTATIONS, ROUND_CONSTANTS } from "./keccak-f.ts";
 
-const vector = (code: number, ...operands: number[]): number[] => [0xfd, ...leb(code), ...operands];
-const xor = vector(0x51);
+const [or, xor] = [vector(0x50), vector(0x51)];
+/** Of both 64-bit SIMD lanes. */
+const [shiftLeft, shiftRight] = [vector(0xcb), vector(0xcd)];
 /** The first without the bits of the second. */
 const andNot = vector(0x4f);
 const isAnySet = vector(0x53);
+/** A number of 64 bits, in halves, in both SIMD lanes. */
 const splat = (low: number, high: number): number[] =>
   vector(
     0x0c,
@@ -29,15 +32,21 @@ const rotl = (local: number, by: number): number[] =>
   by === 0
     ? get(local)
     : [
-        ...[...get(local), ...number32(by), ...vector(0xcb)],
-        ...[...get(local), ...number32(64 - by), ...vector(0xcd), ...vector(0x50)],
+        ...[...get(local), ...number32(by), ...shiftLeft],
+        ...[...get(local), ...number32(64 - by), ...shiftRight, ...or],
       ];
-/** A number of 64 bits of each of two messages. */
+/** A number of 64 bits of each of two messages: the first one's alone, then the other's into the second SIMD lane. */
 const loadBoth = (base: number, at: number, apart: number): number[] => [
   ...get(base),
   ...[...get(base), ...vector(0x5d, 3, ...leb(at))],
   ...vector(0x57, 3, ...leb(at + apart), 1),
 ];
+/** 64 bits of one SIMD lane. */
+const storeLane = (at: number, lane: number): number[] => vector(0x5b, 3, ...leb(at), lane);
+/** 64 bits from memory in both SIMD lanes. */
+const loadSplat = vector(0x0a, 3, 0);
+const loadVector = (at: number): number[] => vector(0x00, 3, ...leb(at));
+const storeVector = (at: number): number[] => vector(0x0b, 3, ...leb(at));
 
 /** Memory: the rounds' constants, the messages of one call, their hashes. */
 const MOST_MESSAGES = 512;
@@ -71,7 +80,7 @@ function round(): number[] {
     const next = (by: number): number[] => get(B + 5 * Math.floor(lane / 5) + ((lane + by) % 5));
     return [...get(B + lane), ...next(2), ...next(1), ...andNot, ...xor, ...set(A + lane)];
   });
-  const iota = [...get(A), ...get(AT), ...vector(0x0a, 3, 0), ...xor, ...set(A)];
+  const iota = [...get(A), ...get(AT), ...loadSplat, ...xor, ...set(A)];
   return [...parity, ...theta, ...rhoPi, ...chi, ...iota];
 }
 
@@ -80,7 +89,7 @@ function body(length: number): number[] {
   const lanes = length / 8;
   const differs = times(lanes, (lane) => [
     ...[...get(A + lane), ...loadBoth(AT, 8 * lane, length), ...xor],
-    ...(lane === 0 ? [] : vector(0x50)),
+    ...(lane === 0 ? [] : or),
   ]);
   const permute = [
     ...splat(1, 0),
@@ -97,14 +106,14 @@ function body(length: number): number[] {
     ...times(HASH / 8, (lane) =>
       times(2, (message) => [
         ...[...get(OUT), ...get(A + lane)],
-        ...vector(0x5b, 3, ...leb(8 * lane + HASH * message), message),
+        ...storeLane(8 * lane + HASH * message, message),
       ]),
     ),
   ];
   const copy = times((2 * HASH) / 16, (i) => [
     ...get(OUT),
-    ...[...get(OUT), ...number32(2 * HASH), OP.subtract32, ...vector(0x00, 3, ...leb(16 * i))],
-    ...vector(0x0b, 3, ...leb(16 * i)),
+    ...[...get(OUT), ...number32(2 * HASH), OP.subtract32, ...loadVector(16 * i)],
+    ...storeVector(16 * i),
   ]);
   return [
     ...OP.loop,

@@ -36,13 +36,13 @@ export interface PreparedModel {
    *  @param claimed return data that steps of codec claimed read
    *  @throws BaseError CLAIMED_OUTPUT_LENGTH where such a step has none, or none of the model's length */
   run(input: CodecInput, claimed?: Uint8Array): readonly Tensor[];
-  /** The same in memory of its own. */
-  runApart(input: CodecInput, claimed?: Uint8Array): readonly Tensor[];
-  /** The last step's tensor alone, by a run that holds each other one no longer than it is read. */
-  pass(input: CodecInput, claimed?: Uint8Array): Tensor;
   /** The same from the content of the CODEC steps, in step order.
    *  @throws BaseError TENSOR_MISMATCH when one has another type or shape than its step */
   runTensors(inputs: readonly Tensor[]): readonly Tensor[];
+  /** As `run`, in memory of its own. */
+  runApart(input: CodecInput, claimed?: Uint8Array): readonly Tensor[];
+  /** The last step's tensor alone, by a run that holds each other one no longer than it is read. */
+  pass(input: CodecInput, claimed?: Uint8Array): Tensor;
   /** Content of the CODEC steps in step order, in memory of their own.
    *  @param claimed and errors: as for `run` */
   inputTensors(input: CodecInput, claimed?: Uint8Array): Tensor[];

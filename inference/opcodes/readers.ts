@@ -1,5 +1,5 @@
 /** What element-wise kernels read, a part of the output at a time. */
-import type { TensorData } from "../program/form.ts";
+import type { Slot, TensorData } from "../program/form.ts";
 import { copyElements } from "./copy.ts";
 import type { Kernel, PreparedOperand } from "./opcode.ts";
 
@@ -24,7 +24,6 @@ export type Reader<T extends TensorData> = (data: Data, at: number, count: numbe
 const INTEGERS = [0, 1, 2].map(() => new Int32Array(CHUNK));
 const RESULTS = new Int32Array(CHUNK);
 const FLOATS = [0, 1, 2].map(() => new Float32Array(CHUNK));
-export type Slot = 0 | 1 | 2;
 
 /** Memory for `count` results that are not stored yet. */
 export const unstored = (count: number): Int32Array => RESULTS.subarray(0, count);

@@ -1,9 +1,9 @@
 import type { StepCheck } from "../program/check.ts";
-import { elementBytes, elementCount, type TensorData } from "../program/form.ts";
+import { elementBytes, elementCount, type Slot, type TensorData } from "../program/form.ts";
 import { bitsOf } from "../program/tensor.ts";
 import { readBroadcast } from "./broadcast.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
-import { inChunks, integerReader, type Reader, type Slot } from "./readers.ts";
+import { inChunks, integerReader, type Reader } from "./readers.ts";
 
 type Read = Reader<Int32Array>;
 

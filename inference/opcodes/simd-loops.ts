@@ -10,6 +10,7 @@ import {
   set,
   times,
   V128,
+  vector,
   type WasmFunction,
   type WasmInstance,
 } from "../wasm.ts";
@@ -20,8 +21,6 @@ export const BLOCK = 4;
 export const STRIDE = 16;
 const HALF = 8;
 
-const VECTOR = 0xfd;
-const vector = (code: number, ...operands: number[]): number[] => [VECTOR, ...leb(code), ...operands];
 /** Eight bytes as unsigned 16-bit SIMD lanes. */
 const load8x8u = (offset: number): number[] => vector(0x02, 0, ...leb(offset));
 /** 16 bytes as they are: eight signed 16-bit SIMD lanes, or four of 32 bits. */

@@ -5,18 +5,12 @@ import {
   isPlanesDot,
   lastDim,
   rowCount,
+  type Slot,
   type WeightDescriptor,
 } from "../program/form.ts";
 import { type ChannelParameters, unpackDot } from "../program/weights.ts";
 import { WIDEN } from "./arith.ts";
-import {
-  CAN_BE_ZERO,
-  type ElementReads,
-  type ReadForm,
-  type Slot,
-  wholeRow,
-  zerosAt,
-} from "./causality/reads.ts";
+import { CAN_BE_ZERO, type ElementReads, type ReadForm, wholeRow, zerosAt } from "./causality/reads.ts";
 import { parametersOf, requantizedRange, spread, wrapped } from "./channels.ts";
 import type { StepRanges } from "./context.ts";
 import { empty, hull, isUniform, type Range, uniform } from "./range.ts";

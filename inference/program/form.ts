@@ -47,6 +47,9 @@ export const isStep = (operand: Operand): boolean => operand < WEIGHT;
 /** Index of the weight tensor that a weight operand names. */
 export const weightIndex = (operand: Operand): number => operand - WEIGHT;
 
+/** An operand of a step by its place: a, b or c. */
+export type Slot = 0 | 1 | 2;
+
 export interface WeightDescriptor {
   readonly layout: WeightLayout;
   readonly type: TensorType;

@@ -11,12 +11,17 @@ const prepared = new Map<string, PreparedModel>();
 
 /** What is made once for all runs of a kind, which takes long of a large model. */
 function madeReady({ id, model, claimed }: CanonicalRun): PreparedModel {
-  const known = prepared.get(id) ?? (model && prepare(model.model, model.selector, model.profile));
+  const known = prepared.get(id) ?? opened(model);
   if (known === undefined) throw new RangeError(`model ${id} is not loaded`);
   prepared.set(id, known);
-  known.makeReady();
   if (claimed === undefined) known.rowPlan();
   return known;
+}
+
+function opened(model: CanonicalRun["model"]): PreparedModel | undefined {
+  const made = model && prepare(model.model, model.selector, model.profile);
+  made?.makeReady();
+  return made;
 }
 
 function answer(run: CanonicalRun): CanonicalAnswer {

@@ -2,9 +2,8 @@
 import type { ProgramBounds } from "../../profile/causality/bounds.ts";
 import { operandAt, SLOTS, type StepForm } from "../../profile/causality/forms.ts";
 import { Interned } from "../../profile/causality/interned.ts";
-import type { Slot } from "../../profile/causality/reads.ts";
 import { READS } from "../../profile/generated/reads.ts";
-import { elementCount, isStep, type Step } from "../../program/form.ts";
+import { elementCount, isStep, type Slot, type Step } from "../../program/form.ts";
 
 /** Of each element of a step 1 where one of the output is computed from it; undefined: of none that hangs on what is
  *  claimed. Steps of which the same is needed have the same array. */

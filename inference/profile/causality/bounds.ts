@@ -6,6 +6,7 @@ import {
   lastDim,
   type Model,
   type Operand,
+  type Slot,
   type Step,
 } from "../../program/form.ts";
 import type { WeightRanges } from "../context.ts";
@@ -14,7 +15,7 @@ import type { Range } from "../range.ts";
 import { operandAt, type ReadsOfOpcodes, SLOTS, type StepForm, StepForms } from "./forms.ts";
 import { Interned } from "./interned.ts";
 import { KnownRanges } from "./known.ts";
-import { type ElementReads, fixedElements, type Slot, type Visit } from "./reads.ts";
+import { type ElementReads, fixedElements, type Visit } from "./reads.ts";
 
 /** Of each element of a step: it depends on no claimed element of this row or above. Absent: all are 0. Steps of one form
  *  that read the same have the same array. */

@@ -6,13 +6,14 @@ import {
   type Opcode,
   type Operand,
   operandDims,
+  type Slot,
   type Step,
 } from "../../program/form.ts";
 import { StepRanges, type WeightRanges } from "../context.ts";
 import type { Range } from "../range.ts";
 import { Interned } from "./interned.ts";
 import type { KnownRanges } from "./known.ts";
-import { type ElementReads, type ReadForm, type Slot, type Zeros, zerosOf } from "./reads.ts";
+import { type ElementReads, type ReadForm, type Zeros, zerosOf } from "./reads.ts";
 
 export type ReadsOfOpcodes = Readonly<Record<Opcode, (form: ReadForm) => ElementReads>>;
 

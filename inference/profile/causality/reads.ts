@@ -1,9 +1,6 @@
 /** What one element of a step is computed from: what the opcodes have in common. Source: docs/EXACT.md, section 3. */
-import { elementCount, lastDim, type Step } from "../../program/form.ts";
+import { elementCount, lastDim, type Slot, type Step } from "../../program/form.ts";
 import { broadcastIndex, isUniform, type Range } from "../range.ts";
-
-/** An operand of a step: a, b or c. */
-export type Slot = 0 | 1 | 2;
 
 /** Told of consecutive elements of an operand. */
 export type Visit = (slot: Slot, from: number, count: number) => void;

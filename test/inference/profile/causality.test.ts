@@ -3,12 +3,7 @@ import { seededProgram } from "../../../conformance/generate/random-program.ts";
 import { randomInteger } from "../../../conformance/generate/random-values.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
 import { programBounds } from "../../../inference/profile/causality/bounds.ts";
-import {
-  type ElementReads,
-  type ReadForm,
-  type Slot,
-  zerosOf,
-} from "../../../inference/profile/causality/reads.ts";
+import { type ElementReads, type ReadForm, zerosOf } from "../../../inference/profile/causality/reads.ts";
 import { READS } from "../../../inference/profile/generated/reads.ts";
 import { analyse } from "../../../inference/profile/intervals.ts";
 import { highest, lowest, type Range } from "../../../inference/profile/range.ts";
@@ -21,6 +16,7 @@ import {
   type Model,
   OPCODES,
   type Opcode,
+  type Slot,
   type Step,
   type Tensor,
 } from "../../../inference/program/form.ts";
