@@ -23,7 +23,8 @@ export interface StepProof {
 
 export interface ProfileReport {
   readonly steps: readonly StepProof[];
-  /** Of a program that reads the claimed output: which of its rows each element can depend on. */
+  /** Of a program that reads the claimed output: which of its rows each element can depend on. Absent too where that is
+   *  too much to be kept. */
   readonly bounds: ProgramBounds | undefined;
 }
 

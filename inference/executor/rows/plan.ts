@@ -61,7 +61,7 @@ export class RowPlan {
 export function planRows(model: Model, proven?: ProgramBounds): RowPlan | undefined {
   const { program } = model;
   if (!readsClaimed(program) || lastStep(program).dims[0] === 1) return undefined;
-  const bounds = proven ?? provenBounds(model);
+  const bounds = proven?.isWhole ? proven : provenBounds(model);
   if (bounds === undefined || laterElement(program, bounds.of.at(-1)) !== undefined) return undefined;
   const rows = lastStep(program).dims[0] as number;
   const needed = neededElements(program.steps, bounds);

@@ -6,6 +6,7 @@ import {
   lastDim,
   type Model,
   type Operand,
+  type Program,
   type Slot,
   type Step,
 } from "../../program/form.ts";
@@ -26,16 +27,20 @@ export interface ProgramBounds {
   readonly of: readonly Bounds[];
   /** What the elements of a step read, of each step that reads one with bounds. */
   readonly forms: readonly (StepForm | undefined)[];
+  /** false: bounds that no later step reads are left out */
+  readonly isWhole: boolean;
 }
 
 /** A claimed element of row r (its first axis) has the bound r + 1; every other element the largest bound of the
  *  elements that it reads, or 0 where its interval is one number, which is so whatever it reads. Source:
  *  docs/EXACT.md, section 4.
- *  @param ranges intervals of the steps @param opcodes what each opcode reads */
+ *  @param ranges intervals of the steps @param opcodes what each opcode reads
+ *  @param mostBytes of different bounds: beyond, those that no later step reads are dropped */
 export function programBounds(
   model: Model,
   ranges: readonly Range[],
   opcodes: ReadsOfOpcodes = READS,
+  mostBytes = Number.POSITIVE_INFINITY,
 ): ProgramBounds {
   const { steps } = model.program;
   const rows = Math.max(0, ...steps.filter(isClaimed).map(({ dims }) => dims[0] as number));
@@ -46,6 +51,7 @@ export function programBounds(
   const maxima = new RowMaxima();
   const of: Bounds[] = [];
   const forms: (StepForm | undefined)[] = [];
+  const held = new Held(of, lastRead(model.program), mostBytes);
   const boundsOf = (operand: Operand): Bounds => (isStep(operand) ? of[operand] : undefined);
   for (const [index, step] of steps.entries()) {
     const range = known.next();
@@ -56,6 +62,7 @@ export function programBounds(
     forms.push(form);
     if (form === undefined) {
       of.push(isClaimed(step) ? bounds.one(claimedRows(step)) : undefined);
+      held.next();
       continue;
     }
     const ownFixed = fixedElements(step, range);
@@ -72,8 +79,50 @@ export function programBounds(
       );
     });
     of.push(found);
+    held.next();
   }
-  return { of, forms };
+  return { of, forms, isWhole: held.isWhole };
+}
+
+/** Bounds that are held: all of them, up to a number of bytes. */
+class Held {
+  isWhole = true;
+  readonly #of: Bounds[];
+  readonly #ended: readonly (readonly number[])[];
+  readonly #seen = new WeakSet<NonNullable<Bounds>>();
+  #room: number;
+  /** steps whose ended operands are dropped */
+  #dropped = 0;
+
+  /** @param of bounds by step, as far as they are found @param ended by step, the ones that no later step reads */
+  constructor(of: Bounds[], ended: readonly (readonly number[])[], mostBytes: number) {
+    this.#of = of;
+    this.#ended = ended;
+    this.#room = mostBytes;
+  }
+
+  /** One more step has bounds. */
+  next(): void {
+    const last = this.#of.at(-1);
+    if (last !== undefined && !this.#seen.has(last)) {
+      this.#seen.add(last);
+      this.#room -= last.byteLength;
+      this.isWhole &&= this.#room >= 0;
+    }
+    if (this.isWhole) return;
+    for (; this.#dropped < this.#of.length; this.#dropped++)
+      for (const operand of this.#ended[this.#dropped] ?? []) this.#of[operand] = undefined;
+  }
+}
+
+/** By step, the operands that it is the last one to read. */
+function lastRead({ steps }: Program): readonly (readonly number[])[] {
+  const last = new Map<number, number>();
+  for (const [index, { a, b, c }] of steps.entries())
+    for (const operand of [a, b, c]) if (isStep(operand)) last.set(operand, index);
+  const ended: number[][] = steps.map(() => []);
+  for (const [operand, index] of last) ended[index]?.push(operand);
+  return ended;
 }
 
 /** @param most the largest bound */

@@ -15,6 +15,8 @@ import type { Range } from "../range.ts";
 import { type Bounds, type ProgramBounds, programBounds } from "./bounds.ts";
 import { operandAt } from "./forms.ts";
 
+/** Bytes of bounds that are kept for plans of rows; those of a language model are a tenth. */
+const MOST_HELD = 2 ** 27;
 /** Places of a way through the program that an error names. */
 const MOST_PLACES = 8;
 
@@ -25,15 +27,17 @@ interface Place {
 
 /** Proves that no element in row t of the output depends on a claimed element of row t or above.
  *  @param ranges intervals of the steps
- *  @returns what was proven; undefined for a program that does not read the claimed output
+ *  @returns what was proven; undefined for a program that does not read the claimed output, or whose bounds are more than
+ *  is held
  *  @throws BaseError CAUSALITY_UNPROVEN with the steps by which a later row could come in */
 export function proveCausality(model: Model, ranges: readonly Range[]): ProgramBounds | undefined {
   const { program } = model;
   if (!readsClaimed(program)) return undefined;
-  const bounds = programBounds(model, ranges);
+  const proven = programBounds(model, ranges, READS, MOST_HELD);
   const step = program.steps.length - 1;
-  const element = laterElement(program, bounds.of[step]);
-  if (element === undefined) return bounds;
+  const element = laterElement(program, proven.of[step]);
+  if (element === undefined) return proven.isWhole ? proven : undefined;
+  const bounds = proven.isWhole ? proven : programBounds(model, ranges);
   const row = Math.floor(element / rowSize(program));
   const later = (bounds.of[step]?.[element] as number) - 1;
   const way = wayTo(program, bounds, { step, element }).map((place) => describePlace(model, place));

@@ -21,6 +21,7 @@ import {
   type Tensor,
 } from "../../../inference/program/form.ts";
 import { createRng, type Rng } from "../../support/rng.ts";
+import { rowProgram } from "../../support/row-programs.ts";
 
 const PROGRAMS = 1_600;
 
@@ -164,6 +165,27 @@ describe("programBounds", () => {
     expect(wrong.slice(0, 10)).toEqual([]);
     for (const opcode of OPCODES)
       if (opcode !== "codec") expect(steps.get(opcode) ?? 0, opcode).toBeGreaterThan(10);
+  });
+
+  it("behavior: the output's bounds are the same where what nothing reads any more is dropped", () => {
+    let [bound, dropped] = [0, 0];
+    for (let seed = 0; seed < 2_000; seed++) {
+      const model = rowProgram(createRng(seed), 6);
+      const { ranges } = analyse(model);
+      const whole = programBounds(model, ranges);
+      expect(whole.isWhole, `seed ${seed}`).toBe(true);
+      // Each program has claimed bounds; of the others as many are held as some bytes take.
+      for (const mostBytes of [0, 30]) {
+        const found = programBounds(model, ranges, READS, mostBytes);
+        expect(found.of.at(-1), `seed ${seed}`).toEqual(whole.of.at(-1));
+        const lost = found.of.filter((own, step) => own === undefined && whole.of[step] !== undefined);
+        if (found.isWhole) expect(lost, `seed ${seed}`).toEqual([]);
+        dropped += lost.length;
+      }
+      bound += Number(whole.of.at(-1) !== undefined);
+    }
+    expect(bound).toBeGreaterThan(500);
+    expect(dropped).toBeGreaterThan(2_000);
   });
 
   it.each(FAULTS)("behavior: a planted fault is found: $what", ({ opcode, reads }) => {
