@@ -114,9 +114,9 @@ function ownTrace(
   { prepared, calldata, weights }: Pick<Cheated, "prepared" | "calldata" | "weights">,
 ): OwnTrace {
   const { program } = prepared;
-  const tensors = trace(prepared, calldata, claimed);
+  const own = commitTrace(program, trace(prepared, calldata, claimed));
   const constant: OwnTrace["constant"] = (operand) => prepared.constant(operand);
-  return { program, tensors, trace: commitTrace(program, tensors), weights, constant };
+  return { program, trace: own, weights, constant };
 }
 
 function convict({ actions }: BenchChain, claim: Claim, question: Question) {

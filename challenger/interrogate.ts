@@ -1,7 +1,7 @@
 import { equalBytes, fromHex, toHex } from "../base/bytes.ts";
 import { BaseError } from "../base/errors.ts";
 import { encodeOutput, outputFault } from "../inference/codecs/output.ts";
-import type { Commitment } from "../inference/commit/commitments.ts";
+import { type Commitment, tensorOf } from "../inference/commit/commitments.ts";
 import { type Opening, open, outputRead, readsOf } from "../inference/commit/openings.ts";
 import {
   decodePosition,
@@ -14,10 +14,10 @@ import { traceShapes } from "../inference/commit/reveal.ts";
 import {
   elementBytes,
   isClaimed,
+  isStep,
   type Operand,
   type Program,
   type Step,
-  type Tensor,
   type TensorData,
 } from "../inference/program/form.ts";
 import type { ClaimEntry } from "../protocol/chain/claim-index.ts";
@@ -27,7 +27,6 @@ import { ClaimedTrace } from "./claimed-trace.ts";
  *  the disputed claim states. */
 export interface OwnTrace {
   readonly program: Program;
-  readonly tensors: readonly Tensor[];
   readonly trace: Commitment;
   readonly weights: Commitment;
   /** Content of a PLAIN weight tensor, as the executor holds it. */
@@ -124,7 +123,7 @@ function descend(own: OwnTrace, claimed: ClaimedTrace, step: number): Question {
 
 /** @param position the revealed node over the leaf @param leaf a real word that differs */
 function elementQuestion(own: OwnTrace, claimed: ClaimedTrace, position: Position, leaf: number): Question {
-  const { program, trace, weights, tensors } = own;
+  const { program, trace, weights } = own;
   const { step } = position;
   const { type, dims } = program.steps[step] as Step;
   const tree = trace.tensors[step] as Commitment["tensors"][number];
@@ -136,7 +135,8 @@ function elementQuestion(own: OwnTrace, claimed: ClaimedTrace, position: Positio
   const width = 2 ** tree.shape.rowHeight;
   const row = Math.floor(leaf / width);
   const element = row * (dims[dims.length - 1] as number) + Math.floor((32 * (leaf % width) + byte) / size);
-  const dataOf = (operand: Operand): TensorData => tensors[operand]?.data ?? own.constant(operand);
+  const dataOf = (operand: Operand): TensorData =>
+    isStep(operand) ? tensorOf(program, trace, operand).data : own.constant(operand);
   const operands = readsOf(program, step, element, dataOf).map((read) =>
     open(read, trace, weights, (index) => claimed.rootSiblings(index, trace.roots)),
   );
@@ -144,9 +144,9 @@ function elementQuestion(own: OwnTrace, claimed: ClaimedTrace, position: Positio
   return { kind: "element", step, element, openings: [output, ...operands] };
 }
 
-function outputQuestion({ program, tensors, trace, weights }: OwnTrace, output: Uint8Array): Question {
+function outputQuestion({ program, trace, weights }: OwnTrace, output: Uint8Array): Question {
   const last = program.steps.length - 1;
-  const fault = outputFault(program, encodeOutput(program, tensors[last] as Tensor), output);
+  const fault = outputFault(program, encodeOutput(program, tensorOf(program, trace, last)), output);
   if (fault === "form") return { kind: "output", output, element: 0, openings: [] };
   if (fault !== undefined) {
     const opening = open(outputRead(program, last, fault), trace, weights);

@@ -2,6 +2,7 @@
  *  executor: each is made once, beside everything else. */
 import { fromHex } from "../base/bytes.ts";
 import type { Logger } from "../base/log.ts";
+import type { Commitment } from "../inference/commit/commitments.ts";
 import type { Canonical } from "../inference/runtime/canonical-pool.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import type { ClaimId, ModelId } from "../protocol/rules/types.ts";
@@ -84,10 +85,7 @@ export class OwnRuns {
 }
 
 /** A run of the canonical executor, as questions about a claim need it. */
-export const ownTrace = (
-  { prepared, weights }: CoveredModel,
-  { tensors, commitment: trace }: Awaited<ReturnType<Canonical["trace"]>>,
-): OwnTrace => ({
-  ...{ program: prepared.program, tensors, trace, weights },
+export const ownTrace = ({ prepared, weights }: CoveredModel, trace: Commitment): OwnTrace => ({
+  ...{ program: prepared.program, trace, weights },
   constant: (operand) => prepared.constant(operand),
 });

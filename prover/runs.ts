@@ -103,8 +103,8 @@ export function honestRuns({ engine, canonical, log }: Engines, confirmed?: Conf
       }
       return right;
     },
-    trace: async (model, calldata, signal, claimed) =>
-      (await canonical.trace(model.id, calldata, { urgency: "owed", signal, claimed })).commitment,
+    trace: (model, calldata, signal, claimed) =>
+      canonical.trace(model.id, calldata, { urgency: "owed", signal, claimed }),
     reveal: revealAt,
   };
 }

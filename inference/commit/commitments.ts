@@ -1,7 +1,7 @@
 import { encodeProgram } from "../program/encode.ts";
-import { judgeVersionOf, type Model, type Program, type Tensor } from "../program/form.ts";
+import { judgeVersionOf, type Model, type Program, type Step, type Tensor } from "../program/form.ts";
 import { maxCalldata, outputLength, stepShape, type TreeShape, weightShape } from "../program/shape.ts";
-import { assertTensor } from "../program/tensor.ts";
+import { assertTensor, fromStoredBytes } from "../program/tensor.ts";
 import { assertWeightLengths } from "../program/weights.ts";
 import { keccak256 } from "./keccak.ts";
 import { RootTree, TensorTree } from "./tree.ts";
@@ -39,6 +39,12 @@ function tensorTree(data: Tensor["data"], { rows, rowBytes }: TreeShape): Tensor
 /** Root of one tensor. */
 export const tensorRoot = (step: Program["steps"][number], data: Tensor["data"]): Uint8Array =>
   tensorTree(data, stepShape(step)).root;
+
+/** A step's tensor, as the trace holds it. */
+export function tensorOf({ steps }: Program, trace: Commitment, step: number): Tensor {
+  const { type, dims } = steps[step] as Step;
+  return { type, dims, data: fromStoredBytes(type, (trace.tensors[step] as TensorTree).stored) };
+}
 
 /** Commits to the weights; the root is 32 zero bytes where there are none.
  *  @throws BaseError WEIGHTS_MISMATCH */

@@ -6,7 +6,7 @@ import { HASH_BYTES, hashMessages, hashPair, keccak256, ZERO_ROOTS, ZERO_SUBTREE
 
 /** Nodes of one level that have a real leaf below them: `groups` runs of `length` nodes of 32 bytes, in one array.
  *  Padding is not stored. */
-interface Level {
+export interface Level {
   readonly nodes: Uint8Array;
   readonly length: number;
 }
@@ -33,78 +33,87 @@ function parents(below: Level, groups: number, zero: Uint8Array): Level {
 
 const PAIR_BYTES = 64;
 
-/** Levels from this one on are kept: a node below is made of at most 4 words when it is asked for, and all levels together
+/** Levels from this one on are kept: a node below is made of at most 32 words when it is asked for, and all levels together
  *  would take twice the tensor's memory. */
-const FIRST_KEPT = 3;
-/** Bytes of leaves that are made at a time. */
-const LEAVES_AT_ONCE = 2 ** 20;
+const FIRST_KEPT = 6;
+/** Bytes of a tensor whose nodes below that level are made at a time. */
+const BYTES_AT_ONCE = 2 ** 18;
 
-/** What a tree is made of, as it travels between threads. */
-export interface TreeParts {
-  readonly shape: TreeShape;
-  readonly data: TensorData;
-  /** nodes and length of each level that is kept, the lowest first */
-  readonly levels: readonly Level[];
+/** A tensor's elements as they are stored, packed, wherever that is. */
+export interface StoredTensor {
+  read(from: number, count: number): Uint8Array;
 }
+
+const inMemory = (data: TensorData): StoredTensor => ({
+  read(from, count) {
+    const size = data.BYTES_PER_ELEMENT;
+    return storedBytes(data.subarray(from / size, (from + count) / size));
+  },
+});
 
 /** The Merkle tree of one tensor: rows padded to words, to W words and to R rows. Padding costs nothing.
  *  Source: docs/PROTOCOL.md, section 1. */
 export class TensorTree {
   readonly shape: TreeShape;
-  readonly #data: TensorData;
+  readonly #stored: StoredTensor;
   /** The lowest level that is kept. */
   readonly #first: number;
-  /** From that one on. */
-  readonly #levels: Level[];
+  /** Nodes that are kept and have a real leaf below them, from that level on; as they travel between threads. */
+  readonly levels: readonly Level[];
 
-  /** @param data rows of `rowBytes` each, packed: elements that are stored as that, or the real words of a weight tensor.
-   *  It is read for as long as the tree is asked
+  /** @param data rows of `rowBytes` each, packed: elements, or the real words of a weight tensor. It is read for as long as
+   *  the tree is asked
    *  @param levels of the same tensor, where another thread has hashed it */
-  constructor(data: TensorData, rows: number, rowBytes: number, levels?: readonly Level[]) {
+  constructor(data: TensorData | StoredTensor, rows: number, rowBytes: number, levels?: readonly Level[]) {
     this.shape = treeShape(rows, rowBytes);
-    this.#data = data;
+    this.#stored = "read" in data ? data : inMemory(data);
     this.#first = Math.min(FIRST_KEPT, this.shape.height);
-    this.#levels = [...(levels ?? this.#made())];
-  }
-
-  get parts(): TreeParts {
-    return { shape: this.shape, data: this.#data, levels: this.#levels };
-  }
-
-  static of({ shape, data, levels }: TreeParts): TensorTree {
-    return new TensorTree(data, shape.rows, shape.rowBytes, levels);
+    this.levels = levels ?? this.#made();
   }
 
   #made(): Level[] {
-    const { rows, rowHeight, height } = this.shape;
-    const levels: Level[] = [];
-    let level = this.#leaves();
-    for (let at = 0; ; ) {
-      if (at >= this.#first) levels.push(level);
-      if (at === height) return levels;
-      at += 1;
+    const { rows, rowHeight, rowBytes, words, height } = this.shape;
+    const first = this.#first;
+    // Blocks of so many rows, or of several times as many, have no node in common.
+    const apart = 2 ** Math.max(0, first - rowHeight);
+    const some = apart * Math.max(1, Math.floor(BYTES_AT_ONCE / (apart * rowBytes)));
+    const blocks: Uint8Array[] = [];
+    for (let row = 0; row < rows; row += some) {
+      const count = Math.min(some, rows - row);
+      blocks.push(this.#climb({ nodes: this.#leaves(row, count), length: words }, 0, first, count).nodes);
+    }
+    const length = Math.ceil(
+      (first <= rowHeight ? words : rows) / 2 ** (first <= rowHeight ? first : first - rowHeight),
+    );
+    const levels = [{ nodes: concatBytes(...blocks), length }];
+    for (let level = first; level < height; level++)
+      levels.push(this.#climb(levels.at(-1) as Level, level, level + 1, rows));
+    return levels;
+  }
+
+  /** Nodes of a level above some rows, from those of a lower one. */
+  #climb(from: Level, low: number, high: number, rows: number): Level {
+    const { rowHeight } = this.shape;
+    let level = from;
+    for (let at = low + 1; at <= high; at++) {
       // Above the rows' roots the tensor is one run of rows.
       if (at === rowHeight + 1) level = { nodes: level.nodes, length: rows };
       level = parents(level, at <= rowHeight ? rows : 1, ZERO_SUBTREES[at - 1] as Uint8Array);
     }
+    return level;
   }
 
-  #leaves(): Level {
-    const { rows, words, rowBytes } = this.shape;
-    const nodes = new Uint8Array(HASH_BYTES * rows * words);
-    const some = Math.max(1, Math.floor(LEAVES_AT_ONCE / rowBytes));
-    for (let row = 0; row < rows; row += some) {
-      const count = Math.min(some, rows - row);
-      const content = this.#words(row, count);
-      hashMessages(nodes, HASH_BYTES * row * words, content, 0, count * words, HASH_BYTES);
-    }
-    return { nodes, length: words };
+  #leaves(row: number, count: number): Uint8Array {
+    const { words } = this.shape;
+    const nodes = new Uint8Array(HASH_BYTES * count * words);
+    hashMessages(nodes, 0, this.#words(row, count), 0, count * words, HASH_BYTES);
+    return nodes;
   }
 
   /** The words of some rows. */
   #words(row: number, count: number): Uint8Array {
     const { words, rowBytes } = this.shape;
-    const stored = this.#stored(row * rowBytes, count * rowBytes);
+    const stored = this.#stored.read(row * rowBytes, count * rowBytes);
     if (rowBytes === HASH_BYTES * words) return stored;
     const padded = new Uint8Array(HASH_BYTES * words * count);
     for (let i = 0; i < count; i++)
@@ -112,10 +121,10 @@ export class TensorTree {
     return padded;
   }
 
-  /** `count` of the tensor's stored bytes. */
-  #stored(from: number, count: number): Uint8Array {
-    const size = this.#data.BYTES_PER_ELEMENT;
-    return storedBytes(this.#data.subarray(from / size, (from + count) / size));
+  /** All elements as they are stored. */
+  get stored(): Uint8Array {
+    const { rows, rowBytes } = this.shape;
+    return this.#stored.read(0, rows * rowBytes);
   }
 
   get root(): Uint8Array {
@@ -128,7 +137,7 @@ export class TensorTree {
     const content = new Uint8Array(HASH_BYTES);
     if (row < rows && word < words) {
       const from = HASH_BYTES * word;
-      content.set(this.#stored(row * rowBytes + from, Math.min(HASH_BYTES, rowBytes - from)));
+      content.set(this.#stored.read(row * rowBytes + from, Math.min(HASH_BYTES, rowBytes - from)));
     }
     return content;
   }
@@ -145,7 +154,7 @@ export class TensorTree {
       return level === 0
         ? keccak256(this.leafWord(index))
         : hashPair(this.node(level - 1, 2 * index), this.node(level - 1, 2 * index + 1));
-    const own = this.#levels[level - this.#first] as Level;
+    const own = this.levels[level - this.#first] as Level;
     const { length } = own;
     const zero = ZERO_SUBTREES[level] as Uint8Array;
     if (level > rowHeight) return index < length ? nodeAt(own, index) : zero;

@@ -1,8 +1,9 @@
 import { equalBytes } from "../../base/bytes.ts";
+import type { CodecInput } from "../codecs/input.ts";
 import { readsClaimed, type Tensor } from "../program/form.ts";
 import { outputLength } from "../program/shape.ts";
 import { findOutput, onePass } from "./find-output.ts";
-import type { PreparedModel } from "./prepare.ts";
+import type { PreparedModel, SeeTensor } from "./prepare.ts";
 
 /** The canonical executor: calldata → return data. Whatever the weights, it has one result.
  *  @throws BaseError as `decodeInput`, for calldata that no request can hold; OUTPUT_NOT_FOUND for a program that reads
@@ -33,18 +34,36 @@ export function checkOutput(prepared: PreparedModel, calldata: Uint8Array, state
   return isRight ? { isRight, output: stated } : { isRight };
 }
 
-/** Every step's tensor, in memory of its own.
- *  @param claimed return data that a claim states: of a program that reads them, the run is that claim's. Absent: the
- *  output of `execute`
- *  @throws BaseError as `execute`; CLAIMED_OUTPUT_LENGTH */
+/** Every step's tensor, in memory of its own. Parameters and errors: as `traceEach`. */
 export function trace(
   prepared: PreparedModel,
   calldata: Uint8Array,
   claimed?: Uint8Array,
 ): readonly Tensor[] {
+  return prepared.runApart(...runOf(prepared, calldata, claimed));
+}
+
+/** Every step's tensor, one after the other.
+ *  @param claimed return data that a claim states: of a program that reads them, the run is that claim's. Absent: the
+ *  output of `execute`
+ *  @throws BaseError as `execute`; CLAIMED_OUTPUT_LENGTH */
+export function traceEach(
+  prepared: PreparedModel,
+  calldata: Uint8Array,
+  claimed: Uint8Array | undefined,
+  see: SeeTensor,
+): void {
+  const [input, output] = runOf(prepared, calldata, claimed);
+  prepared.pass(input, output, see);
+}
+
+function runOf(
+  prepared: PreparedModel,
+  calldata: Uint8Array,
+  claimed?: Uint8Array,
+): readonly [input: CodecInput, claimed?: Uint8Array] {
   const input = prepared.decode(calldata);
-  if (!readsClaimed(prepared.program)) return prepared.runApart(input);
-  return prepared.runApart(input, claimed ?? findOutput(prepared, input));
+  return readsClaimed(prepared.program) ? [input, claimed ?? findOutput(prepared, input)] : [input];
 }
 
 /** Every step's tensor, from the content of the CODEC steps in step order. */

@@ -25,6 +25,9 @@ import { assertWeightLengths } from "../program/weights.ts";
 import { newTensors, passTensors } from "./memory.ts";
 import { planRows, type RowPlan } from "./rows/plan.ts";
 
+/** @param tensor valid until it returns */
+export type SeeTensor = (step: number, tensor: Tensor) => void;
+
 /** A model with one kernel a step and the memory of one run, both made when they are first needed: who only reads its
  *  program holds neither. Runs never overlap: each run overwrites the tensors of the one before. */
 export interface PreparedModel {
@@ -41,8 +44,9 @@ export interface PreparedModel {
   runTensors(inputs: readonly Tensor[]): readonly Tensor[];
   /** As `run`, in memory of its own. */
   runApart(input: CodecInput, claimed?: Uint8Array): readonly Tensor[];
-  /** The last step's tensor alone, by a run that holds each other one no longer than it is read. */
-  pass(input: CodecInput, claimed?: Uint8Array): Tensor;
+  /** The last step's tensor, by a run that holds each other one no longer than it is read.
+   *  @param see is told of each step's tensor when it is computed */
+  pass(input: CodecInput, claimed?: Uint8Array, see?: SeeTensor): Tensor;
   /** Content of the CODEC steps in step order, in memory of their own.
    *  @param claimed and errors: as for `run` */
   inputTensors(input: CodecInput, claimed?: Uint8Array): Tensor[];
@@ -206,15 +210,21 @@ class Prepared implements PreparedModel {
     return this.#run(newTensors(this.program), input, claimed);
   }
 
-  pass(input: CodecInput, claimed = NOTHING): Tensor {
+  pass(input: CodecInput, claimed = NOTHING, see?: SeeTensor): Tensor {
     this.#passing ??= passTensors(this.program);
-    return this.#run(this.#passing, input, claimed).at(-1) as Tensor;
+    return this.#run(this.#passing, input, claimed, see).at(-1) as Tensor;
   }
 
-  #run(tensors: readonly Tensor[], input: CodecInput, claimed: Uint8Array): readonly Tensor[] {
+  #run(
+    tensors: readonly Tensor[],
+    input: CodecInput,
+    claimed: Uint8Array,
+    see?: SeeTensor,
+  ): readonly Tensor[] {
     for (const [i, step] of this.program.steps.entries()) {
       if (step.opcode !== "codec") this.#compute(i, tensors);
       else this.#fill(i, input, claimed, (tensors[i] as Tensor).data);
+      see?.(i, tensors[i] as Tensor);
     }
     return tensors;
   }

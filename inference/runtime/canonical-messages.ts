@@ -1,9 +1,9 @@
 /** What the canonical executor's threads are asked, and what they answer. */
 import type { BaseErrorOptions } from "../../base/errors.ts";
-import type { TreeParts } from "../commit/tree.ts";
+import type { Level } from "../commit/tree.ts";
 import type { OutputCheck } from "../executor/execute.ts";
 import type { ProfileReport } from "../profile/prove.ts";
-import type { Model, Tensor } from "../program/form.ts";
+import type { Model, TensorData } from "../program/form.ts";
 
 /** A model that a thread can run. */
 export interface CanonicalModel {
@@ -25,6 +25,15 @@ export interface CanonicalRun {
   readonly calldata: Uint8Array;
   /** return data that somebody states, as `checkOutput` and `trace` take them */
   readonly claimed: Uint8Array | undefined;
+  /** descriptor of the file that a trace's tensors are written to; absent: they stay in memory */
+  readonly file: number | undefined;
+}
+
+/** What the tree of a step's tensor is made of. */
+export interface StepTree {
+  /** absent: it is in the file */
+  readonly data?: TensorData;
+  readonly levels: readonly Level[];
 }
 
 export interface ToThread {
@@ -43,7 +52,7 @@ export type CanonicalAnswer =
     }
   | { readonly kind: "check"; readonly check: OutputCheck; readonly ms: number }
   /** Buffers in it travel without a copy. */
-  | { readonly kind: "trace"; readonly tensors: readonly Tensor[]; readonly trees: readonly TreeParts[] }
+  | { readonly kind: "trace"; readonly trees: readonly StepTree[] }
   /** `code` absent: a fault of the program */
   | {
       readonly kind: "failed";

@@ -5,15 +5,17 @@ import { BaseError } from "../../base/errors.ts";
 import { type Commitment, commitTensors } from "../commit/commitments.ts";
 import { TensorTree } from "../commit/tree.ts";
 import type { OutputCheck } from "../executor/execute.ts";
-import type { Tensor } from "../program/form.ts";
+import type { Program } from "../program/form.ts";
 import type {
   CanonicalAnswer,
   CanonicalModel,
   CanonicalRun,
   FromThread,
+  StepTree,
   Task,
   ToThread,
 } from "./canonical-messages.ts";
+import { type TensorPlace, TraceFile, tensorPlaces, traceBytes } from "./trace-file.ts";
 
 /** Who waits, the most urgent first: an answer that is owed by a deadline; the node's own work; callers. */
 export const URGENCIES = ["owed", "own", "caller"] as const;
@@ -32,12 +34,6 @@ export interface TraceOptions extends CanonicalOptions {
   readonly claimed?: Uint8Array | undefined;
 }
 
-export interface CanonicalTrace {
-  /** every step's */
-  readonly tensors: readonly Tensor[];
-  readonly commitment: Commitment;
-}
-
 /** The canonical executor for a daemon. All reject with the signal's reason, with BaseError as `decodeInput` for
  *  calldata that no request can hold, and with CANONICAL_FAILED (retryable) where the thread was lost. */
 export interface Canonical {
@@ -50,7 +46,8 @@ export interface Canonical {
     stated: Uint8Array,
     options?: CanonicalOptions,
   ): Promise<OutputCheck>;
-  trace(model: string, calldata: Uint8Array, options?: TraceOptions): Promise<CanonicalTrace>;
+  /** Rejects with TRACE_FILE_FAILED (retryable) where the disk does not take a large trace. */
+  trace(model: string, calldata: Uint8Array, options?: TraceOptions): Promise<Commitment>;
 }
 
 export interface CanonicalPoolOptions {
@@ -58,6 +55,8 @@ export interface CanonicalPoolOptions {
   readonly threads?: number;
   /** how long a run that nobody waits for any more may still take until its thread is ended, ms; default 2,000 */
   readonly stopAfterMs?: number;
+  /** bytes of a trace that stays in memory; a larger one is written to a file in TMPDIR. Default 128 MiB */
+  readonly traceInMemory?: number;
 }
 
 type Answer = Exclude<CanonicalAnswer, { kind: "failed" }>;
@@ -71,7 +70,11 @@ interface Job {
   readonly end: () => void;
   /** nobody waits for it any more */
   isAbandoned: boolean;
+  /** of the trace that it makes; held for as long as a thread writes it */
+  readonly file: TraceFile | undefined;
 }
+
+const TRACE_IN_MEMORY = 2 ** 27;
 
 /** Outputs that are run in one go, as far as the runs before them tell how long they take: whoever is more urgent waits
  *  for no more than this, ms. */
@@ -95,6 +98,7 @@ export class CanonicalPool implements Canonical {
   readonly #models: Map<string, CanonicalModel>;
   readonly #limit: number;
   readonly #stopAfterMs: number;
+  readonly #traceInMemory: number;
   readonly #threads = new Set<Thread>();
   readonly #queue = new Set<Job>();
   /** ms of a model's last output, and of its last check */
@@ -104,10 +108,11 @@ export class CanonicalPool implements Canonical {
 
   /** @param models by the id that runs take */
   constructor(models: ReadonlyMap<string, CanonicalModel>, options: CanonicalPoolOptions = {}) {
-    const { threads = 2, stopAfterMs = 2_000 } = options;
+    const { threads = 2, stopAfterMs = 2_000, traceInMemory = TRACE_IN_MEMORY } = options;
     this.#models = new Map([...models].map(([id, model]) => [id, shared(model)]));
     this.#limit = threads;
     this.#stopAfterMs = stopAfterMs;
+    this.#traceInMemory = traceInMemory;
   }
 
   /** Runs a further model from now on. @param id by which runs name it */
@@ -130,10 +135,12 @@ export class CanonicalPool implements Canonical {
     return answer.kind === "check" ? answer.check : misanswered();
   }
 
-  async trace(id: string, calldata: Uint8Array, options?: TraceOptions): Promise<CanonicalTrace> {
-    const answer = await this.#ask("trace", id, calldata, options);
-    if (answer.kind !== "trace") return misanswered();
-    return { tensors: answer.tensors, commitment: commitTensors(answer.trees.map(TensorTree.of)) };
+  async trace(id: string, calldata: Uint8Array, options?: TraceOptions): Promise<Commitment> {
+    const program = this.#models.get(id)?.model.program;
+    const isLarge = program !== undefined && traceBytes(program) > this.#traceInMemory;
+    const file = isLarge ? new TraceFile() : undefined;
+    const answer = await this.#ask("trace", id, calldata, options, file);
+    return answer.kind === "trace" ? commitTensors(treesOf(answer.trees, file, program)) : misanswered();
   }
 
   /** Ends the threads; whoever waits is told CANONICAL_FAILED. */
@@ -141,11 +148,20 @@ export class CanonicalPool implements Canonical {
     this.#isClosed = true;
     const waiting = [...this.#queue];
     this.#queue.clear();
-    for (const job of waiting) settle(job, () => job.reject(lost("the pool was closed")));
+    for (const job of waiting) {
+      job.file?.close();
+      settle(job, () => job.reject(lost("the pool was closed")));
+    }
     for (const thread of [...this.#threads]) this.#lose(thread, "the pool was closed");
   }
 
-  #ask(task: Task, id: string, calldata: Uint8Array, options: TraceOptions = {}): Promise<Answer> {
+  #ask(
+    task: Task,
+    id: string,
+    calldata: Uint8Array,
+    options: TraceOptions = {},
+    file?: TraceFile,
+  ): Promise<Answer> {
     const { urgency = "own", signal, claimed } = options;
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
@@ -153,13 +169,13 @@ export class CanonicalPool implements Canonical {
       if (!this.#models.has(id)) throw new RangeError(`model ${id} is not loaded`);
       const abandon = () => {
         job.isAbandoned = true;
-        this.#queue.delete(job);
+        if (this.#queue.delete(job)) file?.close();
         settle(job, () => reject(signal?.reason));
         this.#stopSoon(job);
       };
       const end = () => signal?.removeEventListener("abort", abandon);
-      const run = { task, id, calldata, claimed };
-      const job: Job = { run, urgency, resolve, reject, end, isAbandoned: false };
+      const run = { task, id, calldata, claimed, file: file?.fd };
+      const job: Job = { run, urgency, resolve, reject, end, file, isAbandoned: false };
       signal?.addEventListener("abort", abandon);
       this.#queue.add(job);
       this.#fillSoon();
@@ -256,6 +272,7 @@ export class CanonicalPool implements Canonical {
       const answer = answers[index] as CanonicalAnswer;
       if (answer.kind === "output" || answer.kind === "check")
         this.#lastMs[answer.kind].set(job.run.id, answer.ms);
+      if (job.isAbandoned || answer.kind === "failed") job.file?.close();
       if (!job.isAbandoned)
         settle(job, () => (answer.kind === "failed" ? job.reject(failure(answer)) : job.resolve(answer)));
     }
@@ -279,10 +296,26 @@ export class CanonicalPool implements Canonical {
   #lose(thread: Thread, reason: string): void {
     if (!this.#threads.delete(thread)) return;
     clearTimeout(thread.stopper);
-    void thread.worker.terminate();
-    for (const job of thread.jobs) settle(job, () => job.reject(lost(reason)));
+    const { jobs } = thread;
+    void thread.worker.terminate().then(() => {
+      for (const { file } of jobs) file?.close();
+    });
+    for (const job of jobs) settle(job, () => job.reject(lost(reason)));
     if (!this.#isClosed) this.#fill();
   }
+}
+
+function treesOf(
+  trees: readonly StepTree[],
+  file: TraceFile | undefined,
+  program: Program | undefined,
+): TensorTree[] {
+  const places = program === undefined ? [] : tensorPlaces(program);
+  return trees.map(({ data, levels }, i) => {
+    const place = places[i] as TensorPlace;
+    const stored = data ?? (file as TraceFile).tensor(place);
+    return new TensorTree(stored, place.rows, place.rowBytes, levels);
+  });
 }
 
 /** Once: what nobody waits for has been settled before. */

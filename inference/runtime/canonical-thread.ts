@@ -2,9 +2,13 @@
 import { parentPort } from "node:worker_threads";
 import { isBaseError } from "../../base/errors.ts";
 import { commitTrace } from "../commit/commitments.ts";
-import { checkOutput, execute, trace } from "../executor/execute.ts";
+import { checkOutput, execute, trace, traceEach } from "../executor/execute.ts";
 import { type PreparedModel, prepare } from "../executor/prepare.ts";
-import type { CanonicalAnswer, CanonicalRun, FromThread, ToThread } from "./canonical-messages.ts";
+import type { Tensor } from "../program/form.ts";
+import { storedBytes } from "../program/tensor.ts";
+import type { CanonicalAnswer, CanonicalRun, FromThread, StepTree, ToThread } from "./canonical-messages.ts";
+import { Hashing } from "./hashing.ts";
+import { type TensorPlace, tensorPlaces, writeTensor } from "./trace-file.ts";
 
 const NOTHING = new Uint8Array(0);
 const prepared = new Map<string, PreparedModel>();
@@ -24,8 +28,8 @@ function opened(model: CanonicalRun["model"]): PreparedModel | undefined {
   return made;
 }
 
-function answer(run: CanonicalRun): CanonicalAnswer {
-  const { task, calldata, claimed } = run;
+async function answer(run: CanonicalRun): Promise<CanonicalAnswer> {
+  const { task, calldata, claimed, file } = run;
   try {
     const known = madeReady(run);
     if (task === "output") {
@@ -38,9 +42,13 @@ function answer(run: CanonicalRun): CanonicalAnswer {
       const check = checkOutput(known, calldata, claimed ?? NOTHING);
       return { kind: "check", check, ms: performance.now() - since };
     }
+    if (file !== undefined)
+      return { kind: "trace", trees: await treesOnDisk(known, calldata, claimed, file) };
     const tensors = trace(known, calldata, claimed);
-    const { tensors: trees } = commitTrace(known.program, tensors);
-    return { kind: "trace", tensors, trees: trees.map(({ parts }) => parts) };
+    const trees = commitTrace(known.program, tensors).tensors.map(({ levels }, i) => ({
+      ...{ data: (tensors[i] as Tensor).data, levels },
+    }));
+    return { kind: "trace", trees };
   } catch (error) {
     if (!isBaseError(error))
       return {
@@ -53,20 +61,37 @@ function answer(run: CanonicalRun): CanonicalAnswer {
   }
 }
 
+/** Writes each tensor to the file when it is computed; other threads hash it while the run goes on. */
+async function treesOnDisk(
+  known: PreparedModel,
+  calldata: Uint8Array,
+  claimed: Uint8Array | undefined,
+  file: number,
+): Promise<StepTree[]> {
+  const places = tensorPlaces(known.program);
+  const hashing = new Hashing(file, places);
+  try {
+    traceEach(known, calldata, claimed, (step, { data }) => {
+      writeTensor(file, places[step] as TensorPlace, storedBytes(data));
+      hashing.written(step + 1);
+    });
+    return (await hashing.finish()).map((levels) => ({ levels }));
+  } finally {
+    await hashing.stop();
+  }
+}
+
 /** Memory that the answers own, each once; what is short is sooner copied. */
 function buffersOf(answers: readonly CanonicalAnswer[]): ArrayBuffer[] {
   const arrays = answers.flatMap((made) =>
     made.kind === "trace"
-      ? [
-          ...made.tensors.map(({ data }) => data),
-          ...made.trees.flatMap(({ data, levels }) => [data, ...levels.map(({ nodes }) => nodes)]),
-        ]
+      ? made.trees.flatMap(({ data, levels }) => [data ?? [], ...levels.map(({ nodes }) => nodes)].flat())
       : [],
   );
   return [...new Set(arrays.map(({ buffer }) => buffer as ArrayBuffer))];
 }
 
-parentPort?.on("message", ({ runs, tellsReady }: ToThread) => {
+parentPort?.on("message", async ({ runs, tellsReady }: ToThread) => {
   if (tellsReady) {
     // A run that cannot be made ready says so in its answer.
     for (const run of runs)
@@ -75,6 +100,7 @@ parentPort?.on("message", ({ runs, tellsReady }: ToThread) => {
       } catch {}
     parentPort?.postMessage("ready" satisfies FromThread);
   }
-  const answers = runs.map(answer);
+  const answers: CanonicalAnswer[] = [];
+  for (const run of runs) answers.push(await answer(run));
   parentPort?.postMessage(answers, buffersOf(answers));
 });

@@ -5,17 +5,17 @@ import { type DishonestRun, falsify, parseFault } from "../../cli/demo/dishonest
 import { judge } from "../../conformance/reference/judge.ts";
 import { encodeInput } from "../../inference/codecs/input.ts";
 import { encodeOutput } from "../../inference/codecs/output.ts";
-import { commitTrace, commitWeights } from "../../inference/commit/commitments.ts";
+import { commitTrace, commitWeights, tensorOf } from "../../inference/commit/commitments.ts";
 import { revealAt, topsOf, traceShapes } from "../../inference/commit/reveal.ts";
 import { execute, trace } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
-import type { Tensor } from "../../inference/program/form.ts";
 import { running } from "../support/claimed-models.ts";
 import { createRng } from "../support/rng.ts";
 
 const TOKENS = 9;
 const model = running(TOKENS);
 const prepared = prepare(model, Uint8Array.of(1, 2, 3, 4));
+const LAST = model.program.steps.length - 1;
 const rng = createRng(3);
 const bytes = Uint8Array.from({ length: TOKENS }, () => rng.int(0, 255));
 const calldata = encodeInput(model.program, prepared.selector, { codec: "raw", bytes });
@@ -87,7 +87,7 @@ describe("interrogate, of a program that reads the claimed output", () => {
     expect(question).toMatchObject(expected);
     if (question.kind !== "element") return;
     const { step, element, openings } = question;
-    const stored = ownOf(run.output).tensors[step]?.data[element];
+    const stored = tensorOf(model.program, ownOf(run.output).trace, step).data[element];
     expect(Number(BigInt.asIntN(32, judge(model.program, step, element, openings)))).toBe(stored);
   });
 
@@ -98,7 +98,7 @@ describe("interrogate, of a program that reads the claimed output", () => {
     for (let i = 0; i < 300; i++) {
       const output = right.slice();
       for (let token = rng.int(0, TOKENS - 1); token < TOKENS; token++) output[64 + token] = rng.int(0, 255);
-      const given = encodeOutput(model.program, ownOf(output).tensors.at(-1) as Tensor);
+      const given = encodeOutput(model.program, tensorOf(model.program, ownOf(output).trace, LAST));
       expect(given.every((byte, at) => byte === output[at])).toBe(
         output.every((byte, at) => byte === right[at]),
       );

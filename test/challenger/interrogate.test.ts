@@ -6,16 +6,23 @@ import { type DishonestRun, falsify, parseFault } from "../../cli/demo/dishonest
 import { randomProgram } from "../../conformance/generate/random-program.ts";
 import { judge } from "../../conformance/reference/judge.ts";
 import { decodeOutput, encodeOutput, outputElement } from "../../inference/codecs/output.ts";
-import { commitTrace, commitWeights } from "../../inference/commit/commitments.ts";
+import { commitTrace, commitWeights, tensorOf } from "../../inference/commit/commitments.ts";
 import { foldOpening, outputRead, readsOf } from "../../inference/commit/openings.ts";
 import { isInside } from "../../inference/commit/positions.ts";
 import { foldReveal, revealAt, topsOf, traceShapes } from "../../inference/commit/reveal.ts";
 import { foldPath } from "../../inference/commit/tree.ts";
 import { trace } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
-import { isWeight, type Step, type Tensor } from "../../inference/program/form.ts";
+import { isStep, isWeight, type Step, type Tensor, type TensorData } from "../../inference/program/form.ts";
 import { demandDepth, locate } from "../../inference/program/shape.ts";
 import { createRng } from "../support/rng.ts";
+
+const dataOfRun =
+  ({ program, trace: made, constant }: OwnTrace) =>
+  (operand: number): TensorData =>
+    isStep(operand) ? tensorOf(program, made, operand).data : constant(operand);
+const lastOf = ({ program, trace: made }: OwnTrace): Tensor =>
+  tensorOf(program, made, program.steps.length - 1);
 
 interface Case {
   readonly own: OwnTrace;
@@ -45,7 +52,6 @@ function randomCase(
   }
   const own: OwnTrace = {
     program,
-    tensors,
     trace: commitTrace(program, tensors),
     weights: commitWeights(model),
     constant: (operand) => prepared.constant(operand),
@@ -88,7 +94,7 @@ describe("interrogate", () => {
       }
       if (question.kind !== "element") throw new Error(`seed ${seed} ended in ${question.kind}`);
       const { step, element, openings } = question;
-      const dataOf = (operand: number) => own.tensors[operand]?.data ?? own.constant(operand);
+      const dataOf = dataOfRun(own);
       const reads = [outputRead(own.program, step, element), ...readsOf(own.program, step, element, dataOf)];
       expect(openings).toHaveLength(reads.length);
       for (const [i, read] of reads.entries()) {
@@ -132,7 +138,7 @@ describe("interrogate", () => {
       expect(demands).toBeLessThanOrEqual(demandDepth(game.own.program));
       if (question.kind !== "element") continue;
       const { step, element, openings } = question;
-      const dataOf = (operand: number) => game.own.tensors[operand]?.data ?? game.own.constant(operand);
+      const dataOf = dataOfRun(game.own);
       const reads = readsOf(game.own.program, step, element, dataOf);
       for (const [i, read] of reads.entries()) {
         const opening = openings[i + 1];
@@ -151,9 +157,9 @@ describe("interrogate", () => {
       const rng = createRng(seed);
       const game = randomCase(seed, () => "output");
       if (game === undefined) throw new Error("a wrong output can always be made");
-      const { program, tensors, trace: own } = game.own;
+      const { program, trace: own } = game.own;
       // Any byte of it.
-      const output = encodeOutput(program, tensors.at(-1) as Tensor);
+      const output = encodeOutput(program, lastOf(game.own));
       const place = rng.int(0, output.length - 1);
       output[place] = (output[place] as number) ^ rng.int(1, 255);
       const { question, demands } = play({ ...game, cheat: { ...game.cheat, output } });
@@ -169,7 +175,7 @@ describe("interrogate", () => {
       }
       const read = outputRead(program, program.steps.length - 1, question.element);
       expect(toHex(foldOpening(program, read, opening))).toBe(toHex(own.root));
-      const right = encodeOutput(program, tensors.at(-1) as Tensor);
+      const right = encodeOutput(program, lastOf(game.own));
       expect(outputElement(program, output, question.element)).not.toEqual(
         outputElement(program, right, question.element),
       );
@@ -180,8 +186,7 @@ describe("interrogate", () => {
   it("error: a claim that is right in trace and output", () => {
     const game = randomCase(1, () => "output");
     if (game === undefined) throw new Error("a wrong output can always be made");
-    const { program, tensors } = game.own;
-    const output = encodeOutput(program, tensors.at(-1) as Tensor);
+    const output = encodeOutput(game.own.program, lastOf(game.own));
     expect(() => play({ ...game, cheat: { ...game.cheat, output } })).toThrow("nothing to convict");
   });
 

@@ -3,10 +3,10 @@ import { fromHex } from "../../base/bytes.ts";
 import { SILENT } from "../../base/log.ts";
 import { OwnRuns } from "../../challenger/own-runs.ts";
 import type { CoveredModel } from "../../challenger/reexecute.ts";
-import { commitTrace, commitWeights } from "../../inference/commit/commitments.ts";
+import { type Commitment, commitTrace, commitWeights } from "../../inference/commit/commitments.ts";
 import { trace } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
-import type { Canonical, CanonicalTrace } from "../../inference/runtime/canonical-pool.ts";
+import type { Canonical } from "../../inference/runtime/canonical-pool.ts";
 import type { ClaimEntry, RequestEntry } from "../../protocol/chain/claim-index.ts";
 import type { ClaimId, ModelId } from "../../protocol/rules/types.ts";
 import { hashOf } from "../support/batches.ts";
@@ -32,9 +32,8 @@ function open() {
     output: () => Promise.reject(new Error("not asked for")),
     check: () => Promise.reject(new Error("not asked for")),
     trace: (_model, calldata, { signal = new AbortController().signal, claimed } = {}) =>
-      new Promise<CanonicalTrace>((resolve, reject) => {
-        const tensors = trace(prepared, calldata);
-        const finish = () => resolve({ tensors, commitment: commitTrace(TINY_MODEL.program, tensors) });
+      new Promise<Commitment>((resolve, reject) => {
+        const finish = () => resolve(commitTrace(TINY_MODEL.program, trace(prepared, calldata)));
         begun.push({ finish, fail: () => reject(new Error("the thread was lost")), signal, claimed });
         signal.addEventListener("abort", () => reject(signal.reason));
       }),

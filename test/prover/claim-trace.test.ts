@@ -45,7 +45,7 @@ type Subject = ReturnType<typeof subjectOf>;
 
 type Answers = (question: Question) => Promise<Uint8Array | undefined>;
 const worker = (commitment: Commitment): Answers => {
-  const traces = new WorkerTraces({ trace: async () => ({ tensors: [], commitment }) });
+  const traces = new WorkerTraces({ trace: async () => commitment });
   const { signal } = new AbortController();
   return ({ task, model, input }) =>
     task === "trace" ? traces.trace(model, input, signal) : traces.reveal(model, input, signal);
@@ -367,7 +367,7 @@ describe("a worker's traces", () => {
         made += 1;
         await waited(5);
         if (fails) throw new Error("no memory");
-        return { tensors: [], commitment: SMALL.right };
+        return SMALL.right;
       },
     });
     const ask = (input: Uint8Array) => traces.trace("m", input, signal);
@@ -385,7 +385,7 @@ describe("a worker's traces", () => {
   });
 
   test("error: what is no order for a reveal is refused, by name", async () => {
-    const traces = new WorkerTraces({ trace: async () => ({ tensors: [], commitment: SMALL.right }) });
+    const traces = new WorkerTraces({ trace: async () => SMALL.right });
     for (const input of [new Uint8Array(7), joinBytes([new Uint8Array(7), SMALL.calldata]), joinBytes([])])
       await expect(traces.reveal("m", input, signal)).rejects.toThrow(
         "are not a position, calldata and an output",

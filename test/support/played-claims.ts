@@ -78,7 +78,6 @@ export async function openPlayedClaims(
     const tensors = trace(prepared, calldata);
     const own: OwnTrace = {
       program: prepared.program,
-      tensors,
       trace: commitTrace(prepared.program, tensors),
       weights,
       constant: (operand) => prepared.constant(operand),

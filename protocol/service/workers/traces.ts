@@ -113,9 +113,7 @@ export class WorkerTraces {
   }
 
   #make(key: string, model: string, { calldata, output: claimed }: TraceQuestion, signal: AbortSignal): Kept {
-    const trace = this.#canonical
-      .trace(model, calldata, { urgency: "own", signal, claimed })
-      .then(({ commitment }) => commitment);
+    const trace = this.#canonical.trace(model, calldata, { urgency: "own", signal, claimed });
     const kept: Kept = { trace, bytes: 0 };
     trace.then(
       (commitment) => {

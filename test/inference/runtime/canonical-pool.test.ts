@@ -2,11 +2,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { seededProgram } from "../../../conformance/generate/random-program.ts";
 import { encodeInput } from "../../../inference/codecs/input.ts";
-import { commitTrace } from "../../../inference/commit/commitments.ts";
+import { type Commitment, commitTrace, tensorOf } from "../../../inference/commit/commitments.ts";
 import { demandPath } from "../../../inference/commit/positions.ts";
 import { revealAt, traceShapes } from "../../../inference/commit/reveal.ts";
 import { execute, trace } from "../../../inference/executor/execute.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
+import type { Program } from "../../../inference/program/form.ts";
 import type { CanonicalModel } from "../../../inference/runtime/canonical-messages.ts";
 import { CanonicalPool, type CanonicalPoolOptions } from "../../../inference/runtime/canonical-pool.ts";
 import { running } from "../../support/claimed-models.ts";
@@ -27,12 +28,18 @@ function open(models: ReadonlyMap<string, CanonicalModel>, options?: CanonicalPo
   return pool;
 }
 
+const tensorsOf = (program: Program, made: Commitment) =>
+  program.steps.map((_, step) => tensorOf(program, made, step));
+
 const seeds = Array.from({ length: 40 }, (_, seed) => seededProgram(seed, { hostile: seed % 3 === 0 }));
 const seeded = new Map(seeds.map(({ model, selector }, seed) => [`${seed}`, { model, selector }]));
 
 describe("CanonicalPool", () => {
-  test("default: outputs, tensors and every opening are the executor's own", async () => {
-    const pool = open(seeded);
+  test.each([
+    ["in memory", {}],
+    ["in a file", { traceInMemory: 0 }],
+  ])("default: outputs, tensors and every opening are the executor's own, %s", async (_, options) => {
+    const pool = open(seeded, options);
     await Promise.all(
       seeds.map(async ({ model, selector, calldata }, seed) => {
         const prepared = prepare(model, selector);
@@ -44,13 +51,13 @@ describe("CanonicalPool", () => {
         expect(output).toEqual(execute(prepared, calldata));
         expect(check).toEqual({ isRight: false, output });
         const tensors = trace(prepared, calldata);
-        expect(made.tensors).toEqual(tensors);
+        expect(tensorsOf(model.program, made)).toEqual(tensors);
         const right = commitTrace(model.program, tensors);
-        expect(made.commitment.root).toEqual(right.root);
+        expect(made.root).toEqual(right.root);
         const shapes = traceShapes(model.program);
         for (const step of shapes.keys()) {
           for (const position of demandPath(shapes, step, 0)) {
-            expect(revealAt(made.commitment, position)).toEqual(revealAt(right, position));
+            expect(revealAt(made, position)).toEqual(revealAt(right, position));
           }
         }
       }),
@@ -69,9 +76,9 @@ describe("CanonicalPool", () => {
       pool.trace("running", calldata),
       pool.trace("running", calldata, { claimed }),
     ]);
-    expect(right.tensors).toEqual(trace(prepared, calldata));
-    expect(made.tensors).toEqual(trace(prepared, calldata, claimed));
-    expect(made.tensors).not.toEqual(right.tensors);
+    expect(tensorsOf(model.program, right)).toEqual(trace(prepared, calldata));
+    expect(tensorsOf(model.program, made)).toEqual(trace(prepared, calldata, claimed));
+    expect(made.root).not.toEqual(right.root);
     const output = execute(prepared, calldata);
     expect(await pool.check("running", calldata, claimed)).toEqual({ isRight: false });
     expect(await pool.check("running", calldata, output)).toEqual({ isRight: true, output });
