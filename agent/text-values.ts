@@ -8,10 +8,13 @@ import { checkedMessages, ROLES } from "../inference/text/chat.ts";
 import { conversationIn, textIn } from "../inference/text/conversation.ts";
 import { answerIfAny } from "../inference/text/data-text.ts";
 import type { FolderText } from "../inference/text/folder-text.ts";
+import type { ModelText } from "../inference/text/model-text.ts";
+import { PieceText } from "../inference/text/piece-text.ts";
 import { decodeReturn } from "../protocol/rules/abi.ts";
 import { abiValuesOf, argumentSchema, type Callable, plainOutputOf } from "./plain-values.ts";
-import type { Values } from "./sdk/model.ts";
-import { pieceValues, textValues } from "./sdk/text.ts";
+import type { Model, Values } from "./sdk/model.ts";
+import { pieceValues, textValues } from "./sdk/prompt-values.ts";
+import type { ToolForm } from "./sdk/tool.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -106,6 +109,19 @@ export function toolOutput(model: TextCallable, output: Hex): ToolOutput {
     return { data: plainOutputOf(model, decodeReturn(model.function, output)), ...read };
   }
   return { data: { text: answer.text }, ...read, ids: answer.ids };
+}
+
+/** The form of `finalTool` in text. @param text of the model's folder: its conversations, or its word pieces */
+export function textForm(model: Model, text: ModelText | PieceText): ToolForm {
+  const called: TextCallable = { ...model, ...(text instanceof PieceText ? { pieces: text } : { text }) };
+  return {
+    parameters: toolSchema(called),
+    valuesOf: (args) => toolValues(called, args),
+    outputOf(output) {
+      const { data, ...read } = toolOutput(called, output);
+      return { values: data, ...read };
+    },
+  };
 }
 
 const MOST_NAMES = 8;

@@ -56,7 +56,7 @@ export {
   spotCheck,
 } from "./signed.ts";
 export { askSignedMany, type ManySignedTerms } from "./signed-many.ts";
-export { type FinalAnswer, type FinalTool, finalTool, type ToolOptions } from "./tool.ts";
+export { type FinalAnswer, type FinalTool, finalTool, type ToolForm, type ToolOptions } from "./tool.ts";
 export {
   type Call,
   type Validatable,

@@ -1,14 +1,11 @@
 /** Language models by their text: conversations to what a request asks, answers to text, and a prover that does both.
  *  docs/SDK.md shows how. */
 import { type Hex, isHex } from "viem";
-import { fromHex, toHex } from "../../base/bytes.ts";
+import { fromHex } from "../../base/bytes.ts";
 import { BaseError } from "../../base/errors.ts";
-import { writeInt16s } from "../../inference/codecs/int16s.ts";
 import type { Message } from "../../inference/text/chat.ts";
 import type { AnswerText, ModelText } from "../../inference/text/model-text.ts";
-import type { PieceText } from "../../inference/text/piece-text.ts";
 import { exchange, type ProverTerms } from "./ask-prover.ts";
-import type { Model, Values } from "./model.ts";
 
 export type { Message, Role } from "../../inference/text/chat.ts";
 export {
@@ -19,34 +16,10 @@ export {
 } from "../../inference/text/model-text.ts";
 export { PieceText } from "../../inference/text/piece-text.ts";
 export type { TokenizerFiles } from "../../inference/text/tokenizer-file.ts";
+export { textForm } from "../text-values.ts";
+export { pieceValues, textValues } from "./prompt-values.ts";
 
-const WORD_BYTES = 32;
 const LONGEST_ANSWER = 1 << 20;
-
-/** What `request` and `askSigned` take: a conversation as the model's one argument.
- *  @throws BaseError as `ModelText.prompt`: PROMPT_TOO_LONG, MODEL_WITHOUT_CHAT, TEMPLATE_REFUSES, TEXT_NOT_ENCODABLE */
-export function textValues(
-  { function: { inputs } }: Pick<Model, "function">,
-  text: ModelText,
-  messages: readonly Message[],
-): Values {
-  return numbersOf(inputs, text.prompt(messages).int16s);
-}
-
-/** The same of a classifier's text. @throws BaseError TEXT_TOO_LONG */
-export const pieceValues = (
-  { function: { inputs } }: Pick<Model, "function">,
-  pieces: PieceText,
-  text: string,
-): Values => numbersOf(inputs, pieces.int16s(text));
-
-function numbersOf(inputs: Model["function"]["inputs"], int16s: readonly number[]): Values {
-  const words = writeInt16s(int16s);
-  const count = words.length / WORD_BYTES;
-  const name = inputs[0]?.name || "0";
-  const word = (i: number) => BigInt(toHex(words.subarray(WORD_BYTES * i, WORD_BYTES * (i + 1))));
-  return { [name]: Array.from({ length: count }, (_, i) => word(i)) };
-}
 
 /** An output's text and ids. @param output return data @throws BaseError CALLDATA_NOT_CANONICAL, INT16S_INVALID, ID_UNKNOWN */
 export const answerTextOf = (text: ModelText, output: Hex): AnswerText => text.answerOf(fromHex(output));

@@ -1,5 +1,5 @@
 /** A model as a tool of a language model, whatever the framework: an output is handed on only when it is final. */
-import type { WalletClient } from "viem";
+import type { Hex, WalletClient } from "viem";
 import { abortAfter } from "../../base/abort.ts";
 import { fromHex } from "../../base/bytes.ts";
 import { meaningOf, type Reading } from "../../inference/meaning/read.ts";
@@ -10,6 +10,26 @@ import { inferBytes, type Model, type Values } from "./model.ts";
 import { type Asked, prepareRequest, sendRequest, type Terms } from "./request.ts";
 import { type FinalityTerms, wait } from "./wait.ts";
 
+/** How an agent gives a model's input and is given its output. */
+export interface ToolForm {
+  /** JSON Schema of the arguments */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** The values of the function's parameters. @throws BaseError naming what does not fit */
+  valuesOf(plain: Values): Values;
+  /** @param output return data */
+  outputOf(output: Hex): Pick<FinalAnswer, "values" | "meaning" | "ids">;
+}
+
+/** Plain JSON by the names of the model's function and manifest. */
+const plainForm = (model: Model): ToolForm => ({
+  parameters: argumentSchema(model),
+  valuesOf: (plain) => abiValuesOf(model, plain),
+  outputOf: (output) => ({
+    values: plainOutputOf(model, decodeReturn(model.function, output)),
+    ...meaningOf(model.readable, fromHex(output)),
+  }),
+});
+
 export interface ToolOptions {
   readonly chain: Chain;
   readonly model: Model;
@@ -17,6 +37,8 @@ export interface ToolOptions {
   readonly name: string;
   /** default: the manifest's */
   readonly description?: string;
+  /** default: plain JSON; `textForm` of `assay/sdk/text` takes and gives text */
+  readonly form?: ToolForm;
   /** absent: the chain itself runs the model in each call, which costs nothing and needs published weights */
   readonly ask?: {
     readonly wallet: WalletClient;
@@ -37,6 +59,8 @@ export interface FinalAnswer {
   readonly values: unknown;
   /** what it says, by the model's manifest; for display only */
   readonly meaning?: Reading;
+  /** of a language model in text: what is claimed, of which the text in `values` is derived */
+  readonly ids?: readonly number[];
 }
 
 export interface FinalTool {
@@ -49,7 +73,8 @@ export interface FinalTool {
 }
 
 /** A call whose time is over has paid already: the same call again waits for the same request. */
-export function finalTool({ chain, model, name, description, ask }: ToolOptions): FinalTool {
+export function finalTool(options: ToolOptions): FinalTool {
+  const { chain, model, name, description, ask, form = plainForm(model) } = options;
   const unanswered = new Map<string, Promise<Asked>>();
 
   async function askOnce(values: Values, asking: NonNullable<ToolOptions["ask"]>): Promise<Asked> {
@@ -70,10 +95,9 @@ export function finalTool({ chain, model, name, description, ask }: ToolOptions)
     try {
       const final = await wait(chain, await pending, { ...asking.finality, signal });
       unanswered.delete(input);
-      const { requestId, claimId, lane = "BOND", values: output, meaning } = final;
+      const { requestId, claimId, lane = "BOND", output } = final;
       const named = claimId === undefined ? {} : { claimId };
-      const read = meaning === undefined ? {} : { meaning };
-      return { status: "final", lane, requestId, ...named, values: plainOutputOf(model, output), ...read };
+      return { status: "final", lane, requestId, ...named, ...form.outputOf(output) };
     } catch (error) {
       if (!signal.aborted) unanswered.delete(input);
       throw error;
@@ -83,14 +107,12 @@ export function finalTool({ chain, model, name, description, ask }: ToolOptions)
   return {
     name,
     description: description ?? model.description,
-    parameters: argumentSchema(model),
+    parameters: form.parameters,
     run: async (plain, signal) => {
-      const values = abiValuesOf(model, plain);
+      const values = form.valuesOf(plain);
       if (ask === undefined) {
         const output = await inferBytes(chain, model, values);
-        const shown = plainOutputOf(model, decodeReturn(model.function, output));
-        const read = meaningOf(model.readable, fromHex(output));
-        return { status: "final", lane: "EXECUTION", values: shown, ...read };
+        return { status: "final", lane: "EXECUTION", ...form.outputOf(output) };
       }
       return answer(values, ask, abortAfter(ask.waitMs, signal));
     },

@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import type { Model } from "../../agent/sdk/model.ts";
 import { pieceValues, textValues } from "../../agent/sdk/text.ts";
-import { type TextCallable, toolOutput, toolSchema, toolValues } from "../../agent/text-values.ts";
+import { type TextCallable, textForm, toolOutput, toolSchema, toolValues } from "../../agent/text-values.ts";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { isBaseError } from "../../base/errors.ts";
 import { execute } from "../../inference/executor/execute.ts";
@@ -153,5 +154,25 @@ describe("toolOutput", () => {
       fromHex(encodeCall(classifying.function, toolValues(classifying, { text: "a" }))),
     );
     expect(Object.keys(toolOutput(classifying, toHex(scores)).data as object)).toEqual(["down", "up"]);
+  });
+});
+
+describe("textForm", () => {
+  it("default: arguments and outputs of finalTool are those of the tools of assay mcp", () => {
+    const asked: [TextCallable & { run: (calldata: Uint8Array) => Uint8Array }, Record<string, unknown>][] = [
+      [talking, { messages: [user("ab")] }],
+      [classifying, { text: "a Bab" }],
+    ];
+    for (const [model, args] of asked) {
+      const { text, pieces, ...plainModel } = model;
+      const form = textForm(plainModel as unknown as Model, (text ?? pieces) as ModelText | PieceText);
+      expect(form.parameters).toEqual(toolSchema(model));
+      const values = form.valuesOf(args);
+      expect(values).toEqual(toolValues(model, args));
+      const output = toHex(model.run(fromHex(encodeCall(model.function, values))));
+      const { data, ...read } = toolOutput(model, output);
+      expect(form.outputOf(output)).toEqual({ values: data, ...read });
+      expect(form.outputOf(output).ids === undefined).toBe(text === undefined);
+    }
   });
 });

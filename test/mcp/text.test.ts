@@ -1,8 +1,10 @@
 /** Derived models over MCP, with processes: a conversation or a text in, the answer's text out, and the ids that are claimed. */
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { createWalletClient, http, keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { textValues } from "../../agent/sdk/text.ts";
+import { finalTool, type ModelManifest, openModel } from "../../agent/sdk/index.ts";
+import { textForm, textValues } from "../../agent/sdk/text.ts";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { execute } from "../../inference/executor/execute.ts";
 import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts";
@@ -17,7 +19,7 @@ import { claimOutput } from "../support/claims.ts";
 import { writeClassifying } from "../support/classifying-model.ts";
 import { registerPrepared } from "../support/executed-models.ts";
 import { type McpProcess, post, startMcp } from "../support/mcp-server.ts";
-import { ROLES, type System, startSystem } from "../support/system.ts";
+import { ROLES, type System, startSystem, systemAccount } from "../support/system.ts";
 
 const ANSWER_SECONDS = 5;
 const CONVERSATION: readonly Message[] = [
@@ -94,6 +96,32 @@ describe("assay mcp", () => {
     expect(final).toMatchObject({ status: "final", claimId, data: { text: letter }, ids });
     const verified = await call("verify_claim", { claimId });
     expect(verified).toMatchObject({ status: "final", output: toHex(output), text: letter, ids });
+  });
+
+  it("behavior: a tool of the SDK takes and gives text too, once the answer is final", async () => {
+    const { chain } = await system.open("caller", ROLES.cheat + 2);
+    const account = systemAccount(ROLES.cheat + 2);
+    const { manifest } = system.model("choice");
+    const model = await openModel(chain, manifest as ModelManifest);
+    const { prepared, text, calldata } = choice();
+    const wallet = createWalletClient({ account, transport: http(system.rpcUrl) });
+    const ask = { wallet, terms: { fee: 10n ** 16n }, finality: { pollIntervalMs: 20 }, waitMs: 120_000 };
+    const tool = finalTool({ chain, model, name: "choice", form: textForm(model, text), ask });
+    expect(Object.keys(tool.parameters.properties as object)).toEqual(["messages", "text"]);
+    await expect(tool.run({ question: "?" })).rejects.toMatchObject({ code: "INPUTS_INVALID" });
+    const running = tool.run({ messages: CONVERSATION });
+    const inputHash = keccak256(toHex(calldata));
+    const { request } = await system.events.until(
+      "Requested",
+      (event) => event.request.inputHash === inputHash && event.request.requester === account.address,
+    );
+    const claimer = await system.open("other claimer", ROLES.cheat + 3);
+    const output = execute(prepared, calldata);
+    await claimOutput(claimer.chain, claimer.sender, request, toHex(output));
+    await system.control.increaseTime({ seconds: request.window + 1 });
+    await system.control.mine({ blocks: 1 });
+    const { text: letter, ids } = text.answerOf(output);
+    expect(await running).toMatchObject({ status: "final", lane: "BOND", values: { text: letter }, ids });
   });
 
   it("default: a classifier by word pieces takes a text", async () => {
