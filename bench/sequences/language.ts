@@ -1,16 +1,18 @@
 /** SmolLM2 as a program of integers: how long it takes to derive, prove, check and answer, how large its trace is, and a
  *  dispute; beside it llama.cpp, in floats. */
-import { readFileSync } from "node:fs";
-import { commitTrace } from "../../inference/commit/commitments.ts";
-import { readGguf } from "../../inference/derive/gguf.ts";
-import { deriveLlama } from "../../inference/derive/llama/derive.ts";
-import { findByRows, onePass } from "../../inference/executor/find-output.ts";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { encodeInput } from "../../inference/codecs/input.ts";
+import { findByRows } from "../../inference/executor/find-output.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import type { RowPlan } from "../../inference/executor/rows/plan.ts";
-import { proveProfile } from "../../inference/profile/prove.ts";
+import { loadModelFolder } from "../../inference/model-folder.ts";
 import { promptNumbers } from "../../inference/text/ids.ts";
 import { SELECTOR } from "../chain.ts";
 import { type Measured, megabytes } from "../report.ts";
+import { asNode } from "./as-node.ts";
 import { addDispute, lastProduct } from "./dispute.ts";
 import { generateByLlamaCpp } from "./llama-cpp.ts";
 import { inSeconds, MIB, ModelFigures, timed } from "./measured.ts";
@@ -29,13 +31,22 @@ const LONG_PROMPT = [
 
 /** @param path of the file of weights */
 export async function measureLanguageModel(path: string): Promise<Measured> {
-  const file = readGguf(new Uint8Array(readFileSync(path)));
-  const scales: unknown = JSON.parse(readFileSync("models/smollm2/scales.json", "utf8"));
-  const derived = timed(() => deriveLlama(file, scales, LENGTHS));
-  const { model, nodes } = derived.result;
-  const proven = timed(() => proveProfile(model, nodes));
-  const prepared = prepare(model, SELECTOR, proven.result);
-  const ready = timed(() => prepared.makeReady());
+  const folder = mkdtempSync(join(tmpdir(), "assay-bench-"));
+  try {
+    return await measuredIn(folder, path);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function measuredIn(folder: string, path: string): Promise<Measured> {
+  const { prompt, answer: most } = LENGTHS;
+  const lengths = ["--prompt", `${prompt}`, "--answer", `${most}`];
+  const derive = ["bin/assay.js", "model", "derive", "smollm2", "--from", path, ...lengths, "--out", folder];
+  const derived = timed(() => execFileSync(process.execPath, derive));
+  const { model, selector, profile } = loadModelFolder(folder);
+  const prepared = prepare(model, SELECTOR, profile);
+  prepared.makeReady();
   const planned = timed(() => prepared.rowPlan() as RowPlan);
   const input = { codec: "int16s", int16s: promptNumbers(LONG_PROMPT, LENGTHS.prompt) } as const;
   // A first run fills memory and lets code be compiled.
@@ -43,20 +54,18 @@ export async function measureLanguageModel(path: string): Promise<Measured> {
   const seen: number[] = [];
   const began = performance.now();
   findByRows(prepared, planned.result, input, () => seen.push((performance.now() - began) / 1000));
-  const checked = timed(() => onePass(prepared, input, answer));
-  const committed = timed(() => commitTrace(model.program, prepared.run(input, answer)));
-  const memory = process.resourceUsage().maxRSS * 1024;
+  const node = asNode(folder, encodeInput(model.program, selector, input), answer);
   const figures = new ModelFigures(`SmolLM2-135M, ${LENGTHS.prompt} + ${LENGTHS.answer} ids`);
   figures.sizes(model, 800, 450 * MIB);
-  figures.add("deriving the program from the file", inSeconds(derived.seconds));
-  figures.add("proving profile and causality, as a node does when it starts", inSeconds(proven.seconds));
-  figures.add("making kernels for it", inSeconds(ready.seconds));
+  figures.add("deriving its folder, once", inSeconds(derived.seconds));
+  figures.add("loading and proving the folder, as a node does when it starts", inSeconds(node.loadSeconds));
+  figures.add("the first check, which makes kernels", inSeconds(node.firstCheckSeconds));
   figures.add("planning rows, once", inSeconds(planned.seconds));
-  figures.atMost("checking an answer, one pass", checked.seconds, inSeconds, 4);
-  figures.atMost("a pass and its commitment", committed.seconds, inSeconds, 30);
+  figures.atMost("checking an answer, one pass", node.checkSeconds, inSeconds, 4);
+  figures.atMost("a pass and its commitment, in two threads", node.commitSeconds, inSeconds, 30);
   figures.atMost("the first id of an answer", seen[0] as number, inSeconds, 1);
   figures.atLeast("further ids a second", rateOf(seen), (rate) => rate.toFixed(1), 30);
-  figures.atMost("most memory of all that", memory, megabytes, 1536 * MIB);
+  figures.atMost("most memory of a node that does all that", node.memory, megabytes, 1536 * MIB);
   const peer = await generateByLlamaCpp(path, LONG_PROMPT, LENGTHS.answer);
   if (peer === undefined) figures.add("llama.cpp beside it", "not measured: it is not installed");
   else {
