@@ -147,6 +147,13 @@ const LOOKUPS: readonly Mutant[] = [
   ),
   fault(
     "lookup",
+    "the judge takes each id's element by its row",
+    `${OPCODES}/Lookup.sol`,
+    "Openings.openElement(t, openings, ids, t.element), table.rows);",
+    "Openings.openElement(t, openings, ids, t.element / t.out.last), table.rows);",
+  ),
+  fault(
+    "lookup",
     "row 0 is summed by the judge",
     `${OPCODES}/Lookup.sol`,
     "if (id != 0) {",

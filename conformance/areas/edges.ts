@@ -79,6 +79,13 @@ const lookupProgram = (ids: number, d: number): Program =>
     [{ layout: "lookup", type: "s8", dims: [2, d] }],
     ["s32", [1, ids]],
   );
+/** Elements of a table of three rows of `width`. */
+const eachProgram = (variant: number, width: number, last = 3, k = 0): Program =>
+  behind(
+    [step({ opcode: "lookup", variant, type: "u8", dims: [2, last], a: 0, b: weight(0), k })],
+    [{ layout: "plain", type: "u8", dims: [3, width] }],
+    ["s32", [2, 3]],
+  );
 const output = (outputCodec: Program["outputCodec"], type: Step["type"], count: number): Program => ({
   ...rawProgram(4, [rawInput(type, [1]), line(0, type, 1, count)]),
   outputCodec,
@@ -142,6 +149,10 @@ const EDGES: readonly Edge[] = [
   ],
   [16, (n) => lookupProgram(n, 3)],
   [1_024, (n) => lookupProgram(2, n)],
+  [2, (n) => eachProgram(n, 1)],
+  [1, (n) => eachProgram(2, n)],
+  [3, (n) => eachProgram(2, 1, n)],
+  [0, (n) => eachProgram(2, 1, 3, n)],
   [
     1,
     (n) =>

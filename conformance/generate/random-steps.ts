@@ -93,8 +93,20 @@ function randomCoordinate(b: ProgramBuilder, view: number, dims: readonly number
   return { view, a: x, p: axis(x), b: y, q: axis(y), c };
 }
 
+/** An element of a table for each id. */
+function each(b: ProgramBuilder): Value {
+  const { rng } = b;
+  const dims = randomDims(rng, MOST);
+  const v = rng.chance(0.2) ? 1 : rng.int(2, rng.pick([6, 300]));
+  const ids = b.clamp(b.value(["s32"], dims), range(0, v - 1));
+  const type = rng.pick(ALL);
+  const table = b.randomConstant(type, [v, 1]);
+  return b.step({ opcode: "lookup", variant: 2, type, dims, a: ids, b: table }, table.range);
+}
+
 function lookup(b: ProgramBuilder): Value {
   const { rng } = b;
+  if (rng.chance(0.25)) return each(b);
   const sum = rng.chance(0.6);
   const [v, d] = [rng.int(1, 24), rng.chance(0.9) ? rng.int(1, 70) : rng.int(500, 1024)];
   const rows = d > 70 ? [rng.int(1, 2)] : randomDims(rng, 12, rng.int(1, 3));

@@ -141,6 +141,7 @@ function move(place: Place): bigint {
 
 function lookup(place: Place): bigint {
   const { step, element, words } = place;
+  if (step.variant === 2) return elementOf(bytesOf(place, 1), step.type, 0);
   const column = element % lastOf(step.dims);
   if (step.variant === 1) return elementOf(bytesOf(place, 1), step.type, column);
   const item = column % 32;

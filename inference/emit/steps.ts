@@ -126,8 +126,8 @@ function sum({ graph, model, step, value, shape }: Place): Value {
 }
 
 function pick({ graph, step, value, shape }: Place): Value {
-  const [v] = shape(step.b).dims as [number];
-  const ids = graph.reshape(clampIds(graph, value(step.a), v), [rowCount(step.dims)]);
+  const [v, d] = shape(step.b).dims as [number, number];
+  const ids = graph.reshape(clampIds(graph, value(step.a), v), [elementCount(step.dims) / d]);
   return graph.reshape(graph.node("Gather", [value(step.b), ids]), step.dims);
 }
 

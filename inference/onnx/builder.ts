@@ -321,7 +321,13 @@ export class ProgramBuilder {
     return this.push({ opcode: "dot", variant, type: "s32", dims: [...rows, n], a, b, k: rows[1] });
   }
 
-  lookup(name: Variant<"lookup">, a: Operand, b: Operand, rows: readonly number[]): Operand {
+  /** An element of a table [V, 1] for each id. */
+  each(a: Operand, b: Operand): Operand {
+    const [{ type }, { dims }] = [this.shape(b), this.shape(a)];
+    return this.push({ opcode: "lookup", variant: variantCode("lookup", "each"), type, dims, a, b });
+  }
+
+  lookup(name: Exclude<Variant<"lookup">, "each">, a: Operand, b: Operand, rows: readonly number[]): Operand {
     const table = this.shape(b);
     const type = name === "sum" ? "s32" : table.type;
     const variant = variantCode("lookup", name);

@@ -1,6 +1,7 @@
 import type { StepCheck } from "../program/check.ts";
 import {
   elementBytes,
+  isEach,
   LOOKUP_VARIANTS,
   lastDim,
   rowCount,
@@ -16,7 +17,7 @@ import type { Kernel, OpcodeForm, PreparedOperand } from "./opcode.ts";
 /** Ids of a row that one output sums. */
 const MAX_SUMMED_ROWS = 16;
 
-/** LOOKUP: sums of table rows, or one row picked. Source: docs/EXACT.md, section 3. */
+/** LOOKUP: sums of table rows, one row picked, or an element for each id: a row of one, whatever the ids' dims. Source: docs/EXACT.md, section 3. */
 export const lookup: OpcodeForm = {
   rules,
   prepare(step, [ids, table]) {
@@ -26,11 +27,11 @@ export const lookup: OpcodeForm = {
   },
   reads(step, element, source) {
     const { dims } = source.shape(step.a);
-    const d = lastDim(step.dims);
-    const row = Math.floor(element / d);
-    const column = element % d;
     const ids = source.data(step.a) as Int32Array;
     const table = source.weights(step.b);
+    const d = lastDim(table.dims);
+    const row = Math.floor(element / d);
+    const column = element % d;
     const last = (table.dims[0] as number) - 1;
     if (LOOKUP_VARIANTS[step.variant] === "sum") {
       const j = lastDim(dims);
@@ -51,8 +52,10 @@ function rules(check: StepCheck): void {
   const { step } = check;
   if (!check.variant()) return;
   const sum = LOOKUP_VARIANTS[step.variant] === "sum";
+  const each = isEach(step);
   const ids = check.plain("a", "s32");
-  if (ids !== undefined) {
+  if (each) check.sameDims("a", ids);
+  else if (ids !== undefined) {
     const most = sum ? MAX_SUMMED_ROWS : 1;
     check.must(lastDim(ids.dims) <= most, "last dim of operand a", lastDim(ids.dims), `1..${most}`);
     check.rows("a", ids, rowCount(step.dims));
@@ -60,12 +63,9 @@ function rules(check: StepCheck): void {
   const table = check.weights("b", sum ? "lookup" : "plain");
   if (table !== undefined) {
     check.must(table.dims.length === 2, "rank of operand b", table.dims.length, "2");
-    check.must(
-      lastDim(step.dims) === lastDim(table.dims),
-      "last dim",
-      lastDim(step.dims),
-      `${lastDim(table.dims)}`,
-    );
+    const length = lastDim(table.dims);
+    if (each) check.must(length === 1, "last dim of operand b", length, "1");
+    else check.must(lastDim(step.dims) === length, "last dim", lastDim(step.dims), `${length}`);
     if (!sum) check.type(table.type);
   }
   if (sum) check.type("s32");

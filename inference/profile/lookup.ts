@@ -1,12 +1,14 @@
-import { elementCount, LOOKUP_VARIANTS, lastDim } from "../program/form.ts";
+import { elementCount, isEach, LOOKUP_VARIANTS, lastDim } from "../program/form.ts";
 import { unpackLookup } from "../program/weights.ts";
-import { type ElementReads, type ReadForm, wholeRow } from "./causality/reads.ts";
+import { type ElementReads, type ReadForm, sameElement, wholeRow } from "./causality/reads.ts";
 import { plainValues, type StepRanges } from "./context.ts";
-import { commonGrid, empty, highest, lowest, type Range, uniform } from "./range.ts";
+import { combine, commonGrid, empty, highest, lowest, type Range, uniform } from "./range.ts";
+import { extremesOf } from "./table-extremes.ts";
 
 /** LOOKUP: per column from the rows that the ids can name; the sum counts each of the J ids, id 0 as zero. */
 export function lookupRange(ctx: StepRanges): Range {
   const { step } = ctx;
+  if (isEach(step)) return eachRange(ctx);
   const ids = ctx.operand("a");
   const { descriptor, bytes } = ctx.weight("b");
   const [rows, columns] = descriptor.dims as [number, number];
@@ -42,6 +44,26 @@ export function lookupRange(ctx: StepRanges): Range {
   return { ...result, tiny, grid };
 }
 
-/** A row of ids. */
+/** Each element from the entries that its id can name. */
+function eachRange(ctx: StepRanges): Range {
+  const ids = ctx.operand("a");
+  const { descriptor, bytes } = ctx.weight("b");
+  const values = plainValues(descriptor.type, bytes);
+  ctx.areNumbers(descriptor.type, values);
+  const clamp = (id: number): number => Math.min(Math.max(id, 0), values.length - 1);
+  const extremes = extremesOf(values);
+  const result = combine([ids], ctx.step.dims, ([low], [high], out) =>
+    extremes(clamp(low as number), clamp(high as number), out),
+  );
+  let tiny = Number.POSITIVE_INFINITY;
+  for (let id = clamp(lowest(ids.range)); id <= clamp(highest(ids.range)); id++)
+    if (values[id] !== 0) tiny = Math.min(tiny, Math.abs(values[id] as number));
+  const grid = descriptor.type === "f32" ? commonGrid(values) : 1;
+  return { ...result, tiny: Number.isFinite(tiny) ? tiny : 1, grid };
+}
+
+/** A row of ids, or the element's id. */
 export const lookupReads = (form: ReadForm): ElementReads =>
-  wholeRow(form, (element) => Math.floor(element / lastDim(form.step.dims)));
+  isEach(form.step)
+    ? sameElement()
+    : wholeRow(form, (element) => Math.floor(element / lastDim(form.step.dims)));

@@ -100,6 +100,10 @@ export const operandTensor = ({ steps, weights }: Program, operand: Operand): St
 export const operandDims = (program: Program, operand: Operand): readonly number[] =>
   operandTensor(program, operand).dims;
 
+/** LOOKUP of a table's element for each element of operand a. */
+export const isEach = ({ opcode, variant }: Pick<Step, "opcode" | "variant">): boolean =>
+  opcode === "lookup" && LOOKUP_VARIANTS[variant] === "each";
+
 /** DOT whose second operand is a tensor of activations and no weights. */
 export const isActivationDot = ({ opcode, variant }: Pick<Step, "opcode" | "variant">): boolean =>
   opcode === "dot" && DOT_VARIANTS[variant] === "activations";

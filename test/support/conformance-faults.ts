@@ -109,6 +109,12 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       "i < (row + 1) * j; i++)",
       "i < row * j + Math.min(j, 15); i++)",
     ],
+    [
+      "an element for each id needs no column",
+      `${OPCODES}lookup.ts`,
+      "if (each) check.must(length === 1,",
+      "if (each) check.must(length <= 2,",
+    ],
   ],
   directed: [
     [

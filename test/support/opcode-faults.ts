@@ -49,6 +49,12 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
       "id < 0 ? 0 : Math.min(id, last)",
       "id < 0 ? last : Math.min(id, last)",
     ],
+    [
+      "the kernel takes an id behind the table for its last but one",
+      `${OPCODES}lookup.ts`,
+      "clamp(ids[row] as number, v - 1) * d, d)",
+      "clamp(ids[row] as number, Math.max(0, v - 2)) * d, d)",
+    ],
   ],
   dot: [
     ["without the weight offset", `${OPCODES}dot.ts`, "offsets[i] = weightOffset;", ""],

@@ -65,6 +65,12 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       "rows = np.clip(ids, 0, len(table) - 1)",
       "rows = np.where(ids < 0, len(table) - 1, np.clip(ids, 0, len(table) - 1))",
     ],
+    [
+      "each id names the element in front",
+      "exact/element.py",
+      "int(np.clip(opened.number(step.a, element), 0, rows - 1)[0])",
+      "int(np.clip(opened.number(step.a, element) - 1, 0, rows - 1)[0])",
+    ],
   ],
   dot: [
     [

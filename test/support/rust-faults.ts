@@ -46,6 +46,13 @@ export const RUST_FAULTS: readonly Mutant[] = [
   ),
   fault("LOOKUP: row 0 counts", "lookup", ELEMENT, "if id != 0 {", "if id < rows {"),
   fault(
+    "LOOKUP: each id names the element behind",
+    "lookup",
+    ELEMENT,
+    "self.operands.element(table, id)",
+    "self.operands.element(table, (id + 1) % self.dims(1).rows())",
+  ),
+  fault(
     "LOOKUP: a negative id is the last row",
     "lookup",
     ELEMENT,

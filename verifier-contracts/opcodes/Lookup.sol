@@ -12,6 +12,7 @@ import {Values} from "../libraries/Values.sol";
 import {
     LAYOUT_LOOKUP,
     LAYOUT_PLAIN,
+    LOOKUP_EACH,
     LOOKUP_PICK,
     LOOKUP_SUM,
     OP_LOOKUP,
@@ -21,12 +22,14 @@ import {
 } from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 
-/// @notice LOOKUP: sums of table rows, or one row picked (docs/EXACT.md, section 3).
+/// @notice LOOKUP: sums of table rows, one row picked, or an element for each id (docs/EXACT.md, section 3).
 library Lookup {
     /// @dev Ids of a row that one output sums.
     uint256 private constant MAX_SUMMED_ROWS = 16;
     uint256 internal constant SUM = 0;
     uint256 internal constant PICK = 1;
+    /// @dev The version of the judge that has elements for each id.
+    uint256 private constant EACH_VERSION = 2;
     uint256 private constant PAIRS = 0x00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF;
     uint256 private constant HALVES = 0x0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF;
     uint256 private constant ONES = 0x0000000100000001000000010000000100000001000000010000000100000001;
@@ -37,6 +40,10 @@ library Lookup {
         Tensor memory table = Openings.operand(t, 1);
         uint256 variant = t.record.head.variant();
         if (variant == SUM) return _sum(t, openings, ids, table);
+        if (variant == LOOKUP_EACH) {
+            uint256 one = clampId(Openings.openElement(t, openings, ids, t.element), table.rows);
+            return Openings.openElement(t, openings, table, one);
+        }
         if (variant != PICK) revert UnknownVariant(OP_LOOKUP, variant);
         unchecked {
             uint256 row = t.element / t.out.last;
@@ -121,7 +128,8 @@ library Lookup {
 
     /// @notice Structure rules (docs/EXACT.md, section 3).
     function rules(Scan memory s) internal pure {
-        StepRules.variants(s, LOOKUP_SUM, LOOKUP_PICK);
+        StepRules.variants(s, LOOKUP_SUM, LOOKUP_EACH);
+        if (s.head.variant() == LOOKUP_EACH) return _eachRules(s);
         bool sum = s.head.variant() == LOOKUP_SUM;
         (Facts ids,) = StepRules.plain(s, 0, StepRules.S32);
         if (ids.last() > (sum ? MAX_SUMMED_ROWS : 1)) {
@@ -139,5 +147,19 @@ library Lookup {
         StepRules.outputType(s, sum ? StepRules.S32 : 1 << table.code());
         StepRules.none(s, 2);
         StepRules.noAttribute(s);
+    }
+
+    function _eachRules(Scan memory s) private pure {
+        StepRules.same(s, 0, StepRules.S32);
+        (Facts table, uint256 shape) = StepRules.weights(s, 1, LAYOUT_PLAIN);
+        // Rank 2 with the second dim 1.
+        if (Shapes.dim(shape, 1) != 1 || Shapes.dim(shape, 2) != 0) {
+            StepRules.fail(s, ProgramField.OPERAND_B, shape);
+        }
+        StepRules.outputType(s, 1 << table.code());
+        StepRules.none(s, 2);
+        StepRules.noAttribute(s);
+        s.needs(EACH_VERSION);
+        StepRules.withoutKernel(s);
     }
 }

@@ -109,11 +109,14 @@ impl Rules<'_> {
     }
 
     fn lookup(&self) -> Result<()> {
-        self.variant(0..=1)?;
+        self.variant(0..=2)?;
         self.reads(2)?;
         self.has_no_k()?;
         let ids = self.plain(0)?;
         self.is(ids, &[ElementType::S32])?;
+        if self.step.variant == 2 {
+            return self.lookup_of_each(ids);
+        }
         let table = if self.step.variant == 0 {
             self.gives(&[ElementType::S32])?;
             ensure!(ids.dims.last() <= 16, "{} ids in a row, at most 16", ids.dims.last());
@@ -127,6 +130,14 @@ impl Rules<'_> {
         };
         self.last_is(table.dims.last())?;
         self.rows_are(ids.dims.rows(), 1)
+    }
+
+    fn lookup_of_each(&self, ids: &Form) -> Result<()> {
+        self.has_dims(ids, &self.step.form.dims)?;
+        let table = self.weights(1, Layout::Plain)?;
+        ensure!(table.dims.rank == 2, "a table of rank {}, expected 2", table.dims.rank);
+        ensure!(table.dims.last() == 1, "{} elements in a row, expected 1", table.dims.last());
+        self.gives(&[table.element_type])
     }
 
     fn dot(&self) -> Result<()> {

@@ -148,7 +148,8 @@ library MakeRows {
 
     function lookup(Case memory c) internal pure {
         unchecked {
-            c.variant = c.dice.below(2);
+            c.variant = c.dice.below(3);
+            if (c.variant == 2) return _each(c);
             bool sum = c.variant == 0;
             uint256 width = sum ? c.dice.range(1, c.dice.once(3) ? 16 : 3) : 1;
             uint256 columns = c.dice.once(20) ? 1024 - c.dice.below(2) : c.dice.dim(130);
@@ -160,6 +161,28 @@ library MakeRows {
             Cases.output(c, code, rank, outer | columns << (256 - 32 * rank));
             _ids(c, c.count / columns, width, tableRows);
             _table(c, tableRows, columns);
+        }
+    }
+
+    /// @dev An element of a table for each id, of dims of any rank.
+    function _each(Case memory c) private pure {
+        unchecked {
+            uint256 rank = c.dice.range(1, 6);
+            uint256 shape = c.dice.shape(rank, MakeElements.size(c.dice));
+            // A table of one element, a short one, and now and then one of 16 bits.
+            uint256 rows = c.dice.once(5) ? 1 : c.dice.once(60) ? 65_536 : c.dice.dim(300);
+            Cases.output(c, c.dice.below(5), rank, shape);
+            Cases.operand(
+                c,
+                0,
+                c.dice.once(3) ? LAYOUT_PLAIN : Cases.STEP,
+                2,
+                rank,
+                shape,
+                _idBytes(c.dice, c.count, rows)
+            );
+            bytes memory entries = c.dice.tensorBytes(c.code, rows);
+            Cases.operand(c, 1, LAYOUT_PLAIN, c.code, 2, rows << 224 | 1 << 192, entries);
         }
     }
 
@@ -181,22 +204,32 @@ library MakeRows {
         unchecked {
             // The input that they are read from has 64 KB at most.
             if (rows * width > 16_000) width = 16_000 / rows;
-            bytes memory ids = new bytes(4 * rows * width + 28);
-            uint256 style = c.dice.below(4);
-            for (uint256 i = 0; i < rows * width; ++i) {
-                uint256 id = c.dice.below(tableRows);
+            bytes memory ids = _idBytes(c.dice, rows * width, tableRows);
+            uint256 code = c.dice.once(3) ? LAYOUT_PLAIN : Cases.STEP;
+            Cases.operand(c, 0, code, 2, 2, rows << 224 | width << 192, ids);
+        }
+    }
+
+    function _idBytes(Dice memory dice, uint256 count, uint256 tableRows)
+        private
+        pure
+        returns (bytes memory ids)
+    {
+        unchecked {
+            ids = new bytes(4 * count + 28);
+            uint256 style = dice.below(4);
+            for (uint256 i = 0; i < count; ++i) {
+                uint256 id = dice.below(tableRows);
                 // Behind the table's last row, negative and huge ones; rows of zeros; all the same.
-                if (style == 1 && c.dice.once(3)) id = Dices.hostileInteger(c.dice.next());
-                if (style == 1 && c.dice.once(3)) id = tableRows - 1 + c.dice.below(3);
-                if (style == 2 && c.dice.once(2)) id = 0;
+                if (style == 1 && dice.once(3)) id = Dices.hostileInteger(dice.next());
+                if (style == 1 && dice.once(3)) id = tableRows - 1 + dice.below(3);
+                if (style == 2 && dice.once(2)) id = 0;
                 if (style == 3) id = tableRows - 1;
                 _put(ids, 4 * i, id << 224);
             }
             assembly ("memory-safe") {
                 mstore(ids, sub(mload(ids), 28))
             }
-            uint256 code = c.dice.once(3) ? LAYOUT_PLAIN : Cases.STEP;
-            Cases.operand(c, 0, code, 2, 2, rows << 224 | width << 192, ids);
         }
     }
 }

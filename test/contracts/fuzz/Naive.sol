@@ -101,9 +101,13 @@ library Naive {
         returns (uint256)
     {
         unchecked {
+            uint256 most = Cases.dim(b.shape, 0) - 1;
+            if (c.variant == 2) {
+                int256 one = Cases.number(2, Cases.element(a, i));
+                return Cases.element(b, one < 0 ? 0 : uint256(one) > most ? most : uint256(one));
+            }
             uint256 row = i / c.last;
             uint256 column = i % c.last;
-            uint256 most = Cases.dim(b.shape, 0) - 1;
             int256 sum = 0;
             for (uint256 j = 0; j < a.last; ++j) {
                 int256 id = Cases.number(2, Cases.element(a, row * a.last + j));

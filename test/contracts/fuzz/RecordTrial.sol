@@ -7,7 +7,9 @@ import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
 import {
     DOT_ACTIVATIONS,
     DOT_PLANES,
+    LOOKUP_EACH,
     OP_DOT,
+    OP_LOOKUP,
     OP_REDUCE,
     OP_RESCALE,
     REDUCE_NORM,
@@ -28,8 +30,8 @@ import {Tally} from "./Tally.sol";
 
 /// @notice Random records of an opcode, each a program that the registry accepts: the interpreter's kernel, its plan and
 /// its compiled code make the tensor whose every element the judge's element function computes, and leave alone what is
-/// around it (docs/INVARIANTS.md, 9). Of what nobody runs, DOT activations, planes, norms and ratios, the judge's
-/// elements are compared with the plainest loops alone.
+/// around it (docs/INVARIANTS.md, 9). Of what nobody runs, LOOKUP each, DOT activations, planes, norms and ratios, the
+/// judge's elements are compared with the plainest loops alone.
 contract RecordTrial {
     /// @notice Thrown when a plan makes another element than the kernel.
     error PlanDiffers(uint256 element, uint256 planned, uint256 kernel);
@@ -69,6 +71,7 @@ contract RecordTrial {
     }
 
     function _isJudgedOnly(Case memory c) private pure returns (bool) {
+        if (c.opcode == OP_LOOKUP) return c.variant == LOOKUP_EACH;
         if (c.opcode == OP_DOT) return c.variant == DOT_ACTIVATIONS || c.variant == DOT_PLANES;
         if (c.opcode == OP_RESCALE) return c.variant == RESCALE_RATIO || c.variant == RESCALE_PLANES;
         return c.opcode == OP_REDUCE && c.variant == REDUCE_NORM;

@@ -11,7 +11,7 @@ contract JudgeElementTest is TraceFixture {
     using B for B.Draft;
 
     uint16 private constant N = B.NONE;
-    // Weights: u8 [256], DOT [4, 40], LOOKUP [10, 40], CHANNEL [4], s32 [10, 3], u8 [1, 4], s32 [1], DOT [4, 20].
+    // Weights: u8 [256], DOT [4, 40], LOOKUP [10, 40], CHANNEL [4], s32 [10, 3], u8 [1, 4], s32 [1], DOT [4, 20], s32 [6, 1].
     uint16 private constant MAP = 0x8000;
     uint16 private constant DOT = 0x8001;
     uint16 private constant LOOKUP = 0x8002;
@@ -20,6 +20,7 @@ contract JudgeElementTest is TraceFixture {
     uint16 private constant SMALL = 0x8005;
     uint16 private constant SCALAR = 0x8006;
     uint16 private constant HALF = 0x8007;
+    uint16 private constant COLUMN = 0x8008;
     // Steps
     uint16 private constant INT = 0; // s32 [2, 3, 4]
     uint16 private constant IDS = 1; // s32 [2, 3]
@@ -48,6 +49,8 @@ contract JudgeElementTest is TraceFixture {
         commit(weightTensors, 1, 1);
         d.weight(2, 0, B.dims2(4, 20));
         commit(weightTensors, 4, 2);
+        d.weight(1, 2, B.dims2(6, 1));
+        commit(weightTensors, 6, 1);
         commitStep(d, 0x010302, B.dims3(2, 3, 4), N, N, N, 0);
         commitStep(d, 0x010302, B.dims2(2, 3), N, N, N, 0);
         commitStep(d, 0x010302, B.dims2(5, 1), N, N, N, 0);
@@ -283,6 +286,20 @@ contract JudgeElementTest is TraceFixture {
         _judged(0x030102, B.dims2(5, 3), ID, ROWS, N, 0);
         _expect(10, 3, 1, true, u32Of(ROWS, 0, 1), openings(_none, wordOf(ID, 3, 0), wordOf(ROWS, 0, 0)));
         _expect(14, 4, 2, true, u32Of(ROWS, 9, 2), openings(_none, wordOf(ID, 4, 0), wordOf(ROWS, 9, 0)));
+    }
+
+    function test_judgeElement_lookupEach_succeeds() public {
+        // Below 0, at the table's ends, behind it, at the ends of s32.
+        uint32[7] memory ids = [uint32(0x80000000), 0xFFFFFFFF, 0, 3, 5, 6, 0x7FFFFFFF];
+        uint8[7] memory entries = [0, 0, 0, 3, 5, 5, 5];
+        for (uint256 i = 0; i < 7; ++i) {
+            setU32(INT, i / 4, i % 4, ids[i]);
+        }
+        _judged(0x030202, B.dims3(2, 3, 4), INT, COLUMN, N, 0);
+        for (uint256 e = 0; e < 7; ++e) {
+            Opening[] memory list = openings(_none, wordOf(INT, e / 4, 0), wordOf(COLUMN, entries[e], 0));
+            _expect(e, e / 4, e % 4, true, u32Of(COLUMN, entries[e], 0), list);
+        }
     }
 
     /// @dev Output [4, 7] at [i, j] is the source's [2, 3, 4] at [j − 2, 1, i], outside of which it is the pad.

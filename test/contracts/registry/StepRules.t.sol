@@ -115,62 +115,6 @@ contract StepRulesTest is StepRulesContext {
         rejects(_claimed(0x010504, one, 0x010504, one).bytesOf(), ProgramPart.STEP, 0, F.TYPE, 4);
     }
 
-    function test_register_lookup_succeeds() public {
-        good(record(0x030002, B.dims2(6, 6), IDS, LOOKUP, N, 0));
-        good(record(0x030002, B.dims3(2, 3, 6), INT, LOOKUP, N, 0));
-        good(record(0x030102, B.dims2(6, 4), IDS, ROWS, N, 0));
-    }
-
-    function test_register_lookup_reverts() public {
-        uint32[] memory d66 = B.dims2(6, 6);
-        bad(F.VARIANT, 2, record(0x030202, d66, IDS, LOOKUP, N, 0));
-        bad(F.TYPE, 0, record(0x030000, d66, IDS, LOOKUP, N, 0));
-        bad(F.OPERAND_A, BYTE, record(0x030002, B.dims3(2, 3, 6), BYTE, LOOKUP, N, 0));
-        bad(F.OPERAND_A, 1025, record(0x030002, B.dims2(2, 6), WIDE, LOOKUP, N, 0));
-        bad(F.OPERAND_A, 6, record(0x030002, B.dims2(5, 6), IDS, LOOKUP, N, 0));
-        bad(F.OPERAND_B, ROWS, record(0x030002, B.dims2(6, 4), IDS, ROWS, N, 0));
-        bad(F.OPERAND_B, 6, record(0x030002, B.dims2(6, 5), IDS, LOOKUP, N, 0));
-        bad(F.OPERAND_B, INT, record(0x030002, d66, IDS, INT, N, 0));
-        bad(F.OPERAND_C, INT, record(0x030002, d66, IDS, LOOKUP, INT, 0));
-        bad(F.K, 1, record(0x030002, d66, IDS, LOOKUP, N, 1));
-        bad(F.OPERAND_A, 4, record(0x030102, B.dims3(2, 3, 4), INT, ROWS, N, 0));
-        bad(F.OPERAND_B, LOOKUP, record(0x030101, d66, IDS, LOOKUP, N, 0));
-        bad(F.OPERAND_B, shape(B.dims1(256)), record(0x030100, B.dims2(6, 256), IDS, MAP, N, 0));
-        bad(F.OPERAND_B, 4, record(0x030102, B.dims2(6, 5), IDS, ROWS, N, 0));
-        bad(F.TYPE, 3, record(0x030103, B.dims2(6, 4), IDS, ROWS, N, 0));
-    }
-
-    /// @dev Step 1 looks `j` ids a row up; weights are LOOKUP [10, 6], s32 [10, 4] and s32 [5, 2, 4].
-    function _lookup(uint32 j, bytes3 code, uint16 table, uint32 last)
-        private
-        pure
-        returns (B.Draft memory d)
-    {
-        d = B.start(3, 4096, 1);
-        d.weight(3, 1, B.dims2(10, 6));
-        d.weight(1, 2, B.dims2(10, 4));
-        d.weight(1, 2, B.dims3(5, 2, 4));
-        d.int16s(B.dims2(6, j), 0);
-        d.step(code, B.dims2(6, last), 0, table, N, 0);
-        d.int16s(B.dims1(1), 0);
-    }
-
-    function _badLookup(F field, uint256 value, B.Draft memory d) private {
-        rejects(d.bytesOf(), ProgramPart.STEP, 1, field, value);
-    }
-
-    /// @dev A sum reads 16 rows at most, a gather one.
-    function test_register_lookupIds_succeeds() public {
-        accepts(_lookup(16, 0x030002, 0x8000, 6));
-        accepts(_lookup(1, 0x030102, 0x8001, 4));
-    }
-
-    function test_register_lookupIds_reverts() public {
-        _badLookup(F.OPERAND_A, 17, _lookup(17, 0x030002, 0x8000, 6));
-        _badLookup(F.OPERAND_A, 2, _lookup(2, 0x030102, 0x8001, 4));
-        _badLookup(F.OPERAND_B, shape(B.dims3(5, 2, 4)), _lookup(1, 0x030102, 0x8002, 4));
-    }
-
     /// @dev Two numbers do not broadcast to rows of four.
     function test_register_broadcastOfTwo_reverts() public {
         B.Draft memory d = B.start(3, 4096, 1);
@@ -213,12 +157,7 @@ contract StepRulesTest is StepRulesContext {
     }
 
     function test_register_activationsExecution_reverts() public {
-        address[] memory chunks =
-            chunksOf(programWith(record(0x040302, B.dims2(2, 2), LONG, LONG, N, 2)).bytesOf());
-        // The lane EXECUTION is bit 0.
-        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.StepNotExecutable.selector, uint256(SELF)));
-        registry.register(chunks, bytes32(uint256(1)), SELECTOR, 1 | BOND, 0);
-        registry.register(chunks, bytes32(uint256(1)), SELECTOR, BOND, 0);
+        rejectsExecution(record(0x040302, B.dims2(2, 2), LONG, LONG, N, 2));
     }
 
     function test_register_dot_reverts() public {
@@ -278,11 +217,7 @@ contract StepRulesTest is StepRulesContext {
             record(0x040402, _d24, LONG, HALF, N, 1), record(0x060200, B.dims3(2, 3, 8), INT, CHANNELS, N, 0)
         ];
         for (uint256 i = 0; i < 2; ++i) {
-            address[] memory chunks = chunksOf(programWith(tested[i]).bytesOf());
-            // The lane EXECUTION is bit 0.
-            vm.expectRevert(abi.encodeWithSelector(IModelRegistry.StepNotExecutable.selector, uint256(SELF)));
-            registry.register(chunks, bytes32(uint256(1)), SELECTOR, 1 | BOND, 0);
-            registry.register(chunks, bytes32(uint256(1)), SELECTOR, BOND, 0);
+            rejectsExecution(tested[i]);
         }
     }
 
@@ -314,11 +249,7 @@ contract StepRulesTest is StepRulesContext {
     }
 
     function test_register_ratioExecution_reverts() public {
-        address[] memory chunks = chunksOf(programWith(record(0x060102, _d3, INT, IDS, N, 7)).bytesOf());
-        // The lane EXECUTION is bit 0.
-        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.StepNotExecutable.selector, uint256(SELF)));
-        registry.register(chunks, bytes32(uint256(1)), SELECTOR, 1 | BOND, 0);
-        registry.register(chunks, bytes32(uint256(1)), SELECTOR, BOND, 0);
+        rejectsExecution(record(0x060102, _d3, INT, IDS, N, 7));
     }
 
     function test_register_ratio_reverts() public {
@@ -377,11 +308,7 @@ contract StepRulesTest is StepRulesContext {
     }
 
     function test_register_normExecution_reverts() public {
-        address[] memory chunks = chunksOf(programWith(record(0x0a0302, B.dims1(6), INT, N, N, 7)).bytesOf());
-        // The lane EXECUTION is bit 0.
-        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.StepNotExecutable.selector, uint256(SELF)));
-        registry.register(chunks, bytes32(uint256(1)), SELECTOR, 1 | BOND, 0);
-        registry.register(chunks, bytes32(uint256(1)), SELECTOR, BOND, 0);
+        rejectsExecution(record(0x0a0302, B.dims1(6), INT, N, N, 7));
     }
 
     function test_register_norm_reverts() public {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {IModelRegistry} from "../../../verifier-contracts/interfaces/IModelRegistry.sol";
 import {ProgramField, ProgramPart} from "../../../verifier-contracts/types/Program.sol";
 import {ProgramBuilder as B} from "./ProgramBuilder.sol";
 import {RegistryTest} from "./RegistryTest.sol";
@@ -11,7 +12,7 @@ abstract contract StepRulesContext is RegistryTest {
 
     uint16 internal constant N = B.NONE;
     // Weight tensors: u8 [256], DOT [4, 40], LOOKUP [10, 6], CHANNEL [4] and [1], s32 [10, 4], f32 [4], s32 [1],
-    // u8 [2, 1024], [2, 1025], [1, 8192] and [1, 8193], DOT [4, 20].
+    // u8 [2, 1024], [2, 1025], [1, 8192] and [1, 8193], DOT [4, 20], s32 [5, 1].
     uint16 internal constant MAP = 0x8000;
     uint16 internal constant DOT = 0x8001;
     uint16 internal constant LOOKUP = 0x8002;
@@ -25,7 +26,8 @@ abstract contract StepRulesContext is RegistryTest {
     uint16 internal constant LONGEST_NORM = 0x800a;
     uint16 internal constant TOO_LONG_NORM = 0x800b;
     uint16 internal constant HALF = 0x800c;
-    uint16 internal constant NO_WEIGHT = 0x800d;
+    uint16 internal constant COLUMN = 0x800d;
+    uint16 internal constant NO_WEIGHT = 0x800e;
     // Steps: s32, u8, bool and f32 [2, 3, 4], s32 [6, 1], u8 [2, 40], s32 [2, 1025]; then the tested one, then an
     // output.
     uint16 internal constant INT = 0;
@@ -68,6 +70,15 @@ abstract contract StepRulesContext is RegistryTest {
         rejects(programWith(tested).bytesOf(), ProgramPart.STEP, SELF, field, value);
     }
 
+    /// @notice The tested step is refused with the lane EXECUTION, and with that alone.
+    function rejectsExecution(bytes memory tested) internal {
+        address[] memory chunks = chunksOf(programWith(tested).bytesOf());
+        // The lane EXECUTION is bit 0.
+        vm.expectRevert(abi.encodeWithSelector(IModelRegistry.StepNotExecutable.selector, uint256(SELF)));
+        registry.register(chunks, bytes32(uint256(1)), SELECTOR, 1 | BOND, 0);
+        registry.register(chunks, bytes32(uint256(1)), SELECTOR, BOND, 0);
+    }
+
     function programWith(bytes memory tested) internal pure returns (B.Draft memory d) {
         d = B.start(3, 4096, 1);
         d.weight(1, 0, B.dims1(256));
@@ -83,6 +94,7 @@ abstract contract StepRulesContext is RegistryTest {
         d.weight(1, 0, B.dims2(1, 8192));
         d.weight(1, 0, B.dims2(1, 8193));
         d.weight(2, 0, B.dims2(4, 20));
+        d.weight(1, 2, B.dims2(5, 1));
         d.int16s(B.dims3(2, 3, 4), 0);
         d.step(0x080900, B.dims3(2, 3, 4), INT, N, N, 0);
         d.step(0x080604, B.dims3(2, 3, 4), INT, INT, N, 0);

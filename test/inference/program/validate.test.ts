@@ -40,17 +40,12 @@ const WEIGHTS: readonly WeightDescriptor[] = [
   { layout: "plain", type: "u8", dims: [256] },
   { layout: "plain", type: "f32", dims: [9, 5] },
   { layout: "plain", type: "s32", dims: [1] },
+  { layout: "plain", type: "f32", dims: [9, 1] },
 ];
 const [U8, S8, S32, F32, BOOL] = [0, 1, 2, 3, 4];
-const [DOT, LOOKUP, CHANNEL, CHANNEL1, TABLE, PLAIN, SCALAR] = [0, 1, 2, 3, 4, 5, 6].map(weight) as [
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-];
+const [DOT, LOOKUP, CHANNEL, CHANNEL1, TABLE, PLAIN, SCALAR, COLUMN] = [0, 1, 2, 3, 4, 5, 6, 7].map(
+  weight,
+) as [number, number, number, number, number, number, number, number];
 
 const around = (tested: Step): Program => ({ ...rawProgram(66, [...INPUTS, tested], WEIGHTS) });
 const problemsOf = (tested: Step): string[] => validateProgram(around(tested)).map(describeProblem);
@@ -70,6 +65,7 @@ const GOOD: Readonly<Record<string, Step>> = {
   }),
   sum: step({ opcode: "lookup", dims: [2, 5], a: S32, b: LOOKUP }),
   pick: step({ opcode: "lookup", variant: 1, type: "f32", dims: [1, 5], a: SCALAR, b: PLAIN }),
+  each: step({ opcode: "lookup", variant: 2, type: "f32", dims: [2, 3], a: S32, b: COLUMN }),
   dot: step({ opcode: "dot", dims: [2, 4], a: U8, b: DOT, k: 1 }),
   dotGroups: step({ opcode: "dot", variant: 2, type: "s8", dims: [4], a: S8, b: DOT, k: 2 }),
   requant: step({ opcode: "requant", variant: 1, type: "u8", dims: [2, 3], a: S32, b: CHANNEL }),
@@ -131,7 +127,7 @@ const BROKEN: readonly (readonly [string, Partial<Step>, string])[] = [
     { coordinates: [{ view: 6, a: 0, p: 0, b: 0, q: 1, c: 0 }, ...view([1, 1, 1])] },
     "q of coordinate 0",
   ],
-  ["sum", { variant: 2 }, "variant"],
+  ["sum", { variant: 3 }, "variant"],
   ["sum", { a: U8 }, "type of operand a"],
   ["sum", { dims: [3, 5] }, "rows of operand a"],
   ["sum", { dims: [2, 4] }, "last dim"],
@@ -144,6 +140,14 @@ const BROKEN: readonly (readonly [string, Partial<Step>, string])[] = [
   ["pick", { type: "s32" }, "type"],
   ["pick", { b: TABLE }, "rank of operand b"],
   ["pick", { b: LOOKUP }, "layout of operand b"],
+  ["each", { a: F32 }, "type of operand a"],
+  ["each", { dims: [3, 2] }, "dims of operand a"],
+  ["each", { type: "s32" }, "type"],
+  ["each", { b: PLAIN }, "last dim of operand b"],
+  ["each", { b: TABLE }, "rank of operand b"],
+  ["each", { b: LOOKUP }, "layout of operand b"],
+  ["each", { c: U8 }, "operand c"],
+  ["each", { k: 1 }, "k"],
   ["dot", { a: S32 }, "type of operand a"],
   ["dot", { b: CHANNEL }, "layout of operand b"],
   ["dot", { dims: [2, 5] }, "last dim"],

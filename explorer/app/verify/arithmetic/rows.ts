@@ -31,7 +31,7 @@ export function lookup(place: Place): Found {
   const [rows, d] = shapeOf(place, step.b).dims as [number, number];
   const row = Math.floor(element / d);
   const column = element % d;
-  if (LOOKUP_VARIANTS[step.variant] === "pick") {
+  if (LOOKUP_VARIANTS[step.variant] !== "sum") {
     const id = partAt(place, step.a, row);
     const picked = partAt(place, step.b, clampedId(id.value, rows) * d + column);
     return { formula: "the table's row that the id names", parts: [id, picked], stored: picked.stored };

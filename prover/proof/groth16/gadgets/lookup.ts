@@ -1,4 +1,4 @@
-import { elementCount, LOOKUP_VARIANTS, lastDim } from "../../../../inference/program/form.ts";
+import { elementCount, isEach, LOOKUP_VARIANTS, lastDim } from "../../../../inference/program/form.ts";
 import { unpackLookup } from "../../../../inference/program/weights.ts";
 import { bitsOf, maximum, minimum } from "../bits.ts";
 import type { Circuit } from "../circuit.ts";
@@ -37,6 +37,8 @@ interface PackedTable {
  *  reads them splits them into their lanes (packed.ts). */
 export const lookup: Gadget = (ctx) => {
   const { circuit, step } = ctx;
+  if (isEach(step))
+    ctx.refuse("looks up an element for each id, which has no circuit", "Leave out the lane PROOF.");
   const isSum = LOOKUP_VARIANTS[step.variant] === "sum";
   const { elements } = ctx.operand("a");
   const table = packTable(ctx, tableRows(ctx, isSum), elements.length);

@@ -14,6 +14,7 @@ JUDGE_VERSION = 2
 """the newest version of the judge that this code knows"""
 SINCE_2 = (
     (Opcode.CODEC, CLAIMED),
+    (Opcode.LOOKUP, 2),
     (Opcode.DOT, 3),
     (Opcode.DOT, 4),
     (Opcode.REDUCE, 3),

@@ -58,6 +58,8 @@ def lookup(opened: Opened, step: Step, element: int) -> Stored:
     assert step.a is not None and step.b is not None
     row, column = divmod(element, step.form.dims[-1])
     rows = opened.program.form_of(step.b).dims[0]
+    if step.variant == 2:
+        return opened.element(step.b, int(np.clip(opened.number(step.a, element), 0, rows - 1)[0]))
     if step.variant == 1:
         source = int(np.clip(opened.number(step.a, row), 0, rows - 1)[0])
         return opened.element(step.b, source * step.form.dims[-1] + column)

@@ -207,11 +207,14 @@ class StepRules:
 
     def lookup(self) -> None:
         step, form = self.step, self.form
-        self.variant_below(2)
+        self.variant_below(3)
         self.operands(2)
         self.no_k()
         ids = self.tensor(step.a)
         self.require(ids.type is ElementType.S32, "ids are no s32")
+        if step.variant == 2:
+            self.lookup_each(ids)
+            return
         longest = 16 if step.variant == 0 else 1
         self.require(ids.dims[-1] <= longest, f"{ids.dims[-1]} ids a row, at most {longest}")
         self.require(ids.row_count == form.row_count, "ids and output have not as many rows")
@@ -219,6 +222,12 @@ class StepRules:
         self.require(len(table.dims) == 2, "the table has not rank 2")
         self.require(table.dims[1] == form.dims[-1], "the table's rows are not the output's last dim")
         self.require(form.type is (ElementType.S32 if step.variant == 0 else table.type), "the output's type")
+
+    def lookup_each(self, ids: Form) -> None:
+        table = self.weight(self.step.b, Layout.PLAIN)
+        self.require(ids.dims == self.form.dims, "ids and output have not the same dims")
+        self.require(len(table.dims) == 2 and table.dims[1] == 1, "the table is no column")
+        self.require(self.form.type is table.type, "the output's type")
 
     def dot(self) -> None:
         self.variant_below(5)
