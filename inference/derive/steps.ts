@@ -6,7 +6,7 @@ import { fixedPoint } from "../onnx/lower/wide.ts";
 import { refuse } from "../onnx/refusal.ts";
 import { highest, lowest } from "../profile/range.ts";
 import { MAX_DOT_LENGTH } from "../program/check.ts";
-import { elementCount, type Operand } from "../program/form.ts";
+import type { Operand } from "../program/form.ts";
 import { type ChannelParameters, packDot } from "../program/weights.ts";
 import { BYTE_MIDDLE, type QuantizedRows, storedValues, withSigns } from "./quantized-rows.ts";
 
@@ -191,10 +191,9 @@ export function powerOfTwo(x: number): number {
 export const TABLE_HALF = 2 ** 15;
 
 /** A function of integers around 0, as many as there are; those beyond the table are as its ends: LOOKUP clamps them.
- *  @param x s32, TABLE_HALF where the function is of 0 @returns s32 [elements, 1] */
+ *  @param x s32, TABLE_HALF where the function is of 0 @returns s32 of the same dims */
 export function tabulated(builder: ProgramBuilder, x: Operand, of: (integer: number) => number): Operand {
-  const elements = elementCount(builder.shape(x).dims);
   const numbers = Int32Array.from({ length: 2 * TABLE_HALF }, (_, id) => Math.round(of(id - TABLE_HALF)));
   const table = builder.plain("s32", [numbers.length, 1], numbers);
-  return builder.lookup("pick", reshaped(builder, x, [elements, 1]), table, [elements]);
+  return builder.each(x, table);
 }

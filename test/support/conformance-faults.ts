@@ -26,6 +26,12 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
     ],
   ],
   edges: [
+    [
+      "an element for each id needs no column",
+      `${OPCODES}lookup.ts`,
+      "if (each) check.must(length === 1,",
+      "if (each) check.must(length <= 2,",
+    ],
     ["any pad of a byte", `${OPCODES}move.ts`, "check.must(step.k <= 255,", "check.must(true,"],
     ["a claimed output of any dims", `${OPCODES}codec.ts`, "check.must(own === last,", "check.must(true,"],
     ["any rows of REDUCE", `${OPCODES}reduce.ts`, "length <= most, ", "true, "],
@@ -108,12 +114,6 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       `${OPCODES}lookup.ts`,
       "i < (row + 1) * j; i++)",
       "i < row * j + Math.min(j, 15); i++)",
-    ],
-    [
-      "an element for each id needs no column",
-      `${OPCODES}lookup.ts`,
-      "if (each) check.must(length === 1,",
-      "if (each) check.must(length <= 2,",
     ],
   ],
   directed: [

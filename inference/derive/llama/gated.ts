@@ -10,7 +10,6 @@ import {
   partsOf,
   powerOfTwo,
   product,
-  reshaped,
   type Sums,
   scaled,
   TABLE_HALF,
@@ -30,7 +29,7 @@ export function gated(ctx: Context, layer: number, scales: LayerScales, state: O
   const gate = product(builder, x, weightsOf(ctx, layerTensor(layer, "ffn_gate")), [places]);
   const ids = inUnits(builder, gate, gateUnit, TABLE_HALF);
   const silu = (x: number) => x / (1 + Math.exp(-x * gateUnit));
-  const active = reshaped(builder, tabulated(builder, ids, silu), [places, hidden]);
+  const active = tabulated(builder, ids, silu);
   const upUnit = scales.up / MOST;
   const up = product(builder, x, weightsOf(ctx, layerTensor(layer, "ffn_up")), [places]);
   const kept = clamped(builder, inUnits(builder, up, upUnit), -MOST, MOST);
