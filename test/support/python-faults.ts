@@ -66,10 +66,10 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       "rows = np.where(ids < 0, len(table) - 1, np.clip(ids, 0, len(table) - 1))",
     ],
     [
-      "each id names the element in front",
-      "exact/element.py",
-      "int(np.clip(opened.number(step.a, element), 0, rows - 1)[0])",
-      "int(np.clip(opened.number(step.a, element) - 1, 0, rows - 1)[0])",
+      "each id names the first element",
+      "exact/execute.py",
+      "kernels.pick(ids.reshape(-1), run",
+      "kernels.pick(ids.reshape(-1) * (2 - step.variant), run",
     ],
   ],
   dot: [
