@@ -17,7 +17,8 @@ import type { Kernel, OpcodeForm, PreparedOperand } from "./opcode.ts";
 /** Ids of a row that one output sums. */
 const MAX_SUMMED_ROWS = 16;
 
-/** LOOKUP: sums of table rows, one row picked, or an element for each id: a row of one, whatever the ids' dims. Source: docs/EXACT.md, section 3. */
+/** LOOKUP: sums of table rows, one row picked, or an element for each id, which is a row of one, whatever the ids' dims.
+ *  Source: docs/EXACT.md, section 3. */
 export const lookup: OpcodeForm = {
   rules,
   prepare(step, [ids, table]) {

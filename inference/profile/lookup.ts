@@ -56,7 +56,8 @@ function eachRange(ctx: StepRanges): Range {
     extremes(clamp(low as number), clamp(high as number), out),
   );
   let tiny = Number.POSITIVE_INFINITY;
-  for (let id = clamp(lowest(ids.range)); id <= clamp(highest(ids.range)); id++)
+  const [first, last] = [clamp(lowest(ids.range)), clamp(highest(ids.range))];
+  for (let id = first; id <= last; id++)
     if (values[id] !== 0) tiny = Math.min(tiny, Math.abs(values[id] as number));
   const grid = descriptor.type === "f32" ? commonGrid(values) : 1;
   return { ...result, tiny: Number.isFinite(tiny) ? tiny : 1, grid };
