@@ -1,4 +1,5 @@
 /** A large trace's tensors in a file, so that a node's memory does not grow with its disputes. */
+import { randomUUID } from "node:crypto";
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,8 +36,6 @@ export function traceBytes(program: Program): number {
 /** Closes files that nobody holds any more, so that the disk gets its space back. */
 const closing = new FinalizationRegistry((fd: number) => closeSync(fd));
 
-let opened = 0;
-
 /** It has no name from the start on, so that nothing is left of it when the process is killed. All threads of the process
  *  read and write it by its descriptor. */
 export class TraceFile {
@@ -44,7 +43,8 @@ export class TraceFile {
 
   /** @throws BaseError TRACE_FILE_FAILED */
   constructor() {
-    const path = join(tmpdir(), `assay-trace-${process.pid}-${opened++}`);
+    // Nobody else who writes to that folder knows the name before.
+    const path = join(tmpdir(), `assay-trace-${randomUUID()}`);
     this.fd = tried("open", () => {
       const fd = openSync(path, "wx+", 0o600);
       unlinkSync(path);
