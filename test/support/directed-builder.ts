@@ -2,9 +2,18 @@
 
 import { ProgramBuilder, type Value } from "../../conformance/generate/program-builder.ts";
 import { randomInteger } from "../../conformance/generate/random-values.ts";
-import { elementCount, type Opcode, type Tensor, type TensorType } from "../../inference/program/form.ts";
+import {
+  elementBytes,
+  elementCount,
+  type Opcode,
+  type Tensor,
+  type TensorType,
+} from "../../inference/program/form.ts";
 import { newData } from "../../inference/program/tensor.ts";
 import type { Rng } from "./rng.ts";
+
+/** Bytes that an input of the codec raw has at most. */
+const MAX_RAW_BYTES = 65_536;
 
 /** What the last step computes. */
 export interface Target {
@@ -31,10 +40,11 @@ export class DirectedBuilder extends ProgramBuilder {
     super(rng, { inputCodec: "raw", inputSize: 0, hostile: false, floatSane: true });
   }
 
-  /** An operand with this content: from the request, or a constant. */
+  /** An operand with this content: from the request, or a constant, which it is where the request has no room. */
   operand(content: Content, dims: readonly number[], constant = this.rng.chance(0.15)): Value {
     const { type, low, high } = content;
-    if (constant) return this.constant(draw(this.rng, content, dims), { low, high, quantum: 0 });
+    const isTooLong = this.used + elementBytes(type) * elementCount(dims) > MAX_RAW_BYTES;
+    if (constant || isTooLong) return this.constant(draw(this.rng, content, dims), { low, high, quantum: 0 });
     this.contents.push(content);
     return this.input(type, dims);
   }
