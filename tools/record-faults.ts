@@ -149,8 +149,8 @@ const LOOKUPS: readonly Mutant[] = [
     "lookup",
     "the judge takes each id's element by its row",
     `${OPCODES}/Lookup.sol`,
-    "Openings.openElement(t, openings, ids, t.element), table.rows);",
-    "Openings.openElement(t, openings, ids, t.element / t.out.last), table.rows);",
+    "uint256 row = t.element / table.last;",
+    "uint256 row = t.element / t.out.last;",
   ),
   fault(
     "lookup",

@@ -170,6 +170,8 @@ describe("GET /metrics", () => {
       },
       { timeout: 240_000, interval: 100 },
     );
+    expect(system.events.all("Claimed", (event) => event.requestId === requestId)).toHaveLength(1);
+    expect(system.events.all("TraceCommitted", (event) => event.claimId === fell.claimId)).toHaveLength(1);
     // A job that was wanted at an older block is tried once more, finds its move made, and is done again.
     for (const kind of ["claim", "commitTrace"]) {
       const ended = cheat.get(`assay_prover_jobs_ended_total{kind="${kind}",outcome="done"}`);

@@ -46,11 +46,11 @@ export const RUST_FAULTS: readonly Mutant[] = [
   ),
   fault("LOOKUP: row 0 counts", "lookup", ELEMENT, "if id != 0 {", "if id < rows {"),
   fault(
-    "LOOKUP: each id names the element behind",
+    "LOOKUP: each element's id is the one of its row",
     "lookup",
     ELEMENT,
-    "self.operands.element(table, id)",
-    "self.operands.element(table, (id + 1) % self.dims(1).rows())",
+    "let width = self.dims(1).last();",
+    "let width = self.step.form.dims.last();",
   ),
   fault(
     "LOOKUP: a negative id is the last row",

@@ -40,15 +40,12 @@ library Lookup {
         Tensor memory table = Openings.operand(t, 1);
         uint256 variant = t.record.head.variant();
         if (variant == SUM) return _sum(t, openings, ids, table);
-        if (variant == LOOKUP_EACH) {
-            uint256 one = clampId(Openings.openElement(t, openings, ids, t.element), table.rows);
-            return Openings.openElement(t, openings, table, one);
-        }
-        if (variant != PICK) revert UnknownVariant(OP_LOOKUP, variant);
+        if (variant != PICK && variant != LOOKUP_EACH) revert UnknownVariant(OP_LOOKUP, variant);
         unchecked {
-            uint256 row = t.element / t.out.last;
+            // Each id has a row of the table, which of variant EACH is one element.
+            uint256 row = t.element / table.last;
             uint256 id = clampId(Openings.openElement(t, openings, ids, row), table.rows);
-            return Openings.openElement(t, openings, table, id * table.last + t.element % t.out.last);
+            return Openings.openElement(t, openings, table, id * table.last + t.element % table.last);
         }
     }
 

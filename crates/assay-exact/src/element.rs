@@ -36,7 +36,6 @@ impl<O: Operands> Element<'_, O> {
             Opcode::Codec => refuse!("a CODEC step is computed whole, from the calldata"),
             Opcode::Move => self.moved(),
             Opcode::Lookup if self.step.variant == 0 => self.sum_of_rows(),
-            Opcode::Lookup if self.step.variant == 2 => self.looked_up(),
             Opcode::Lookup => self.picked(),
             Opcode::Dot if self.step.variant == 3 => self.dot_of_activations(),
             Opcode::Dot => self.dot(),
@@ -125,16 +124,11 @@ impl<O: Operands> Element<'_, O> {
     }
 
     fn picked(&mut self) -> Result<u32> {
-        let (row, j) = self.place();
         let [ids, table, _] = self.step.operands;
+        let width = self.dims(1).last();
+        let (row, j) = (self.index / width, self.index % width);
         let id = clamp_id(self.operands.element(ids, row)?, self.dims(1).rows());
-        self.operands.element(table, id * self.dims(1).last() + j)
-    }
-
-    fn looked_up(&mut self) -> Result<u32> {
-        let [ids, table, _] = self.step.operands;
-        let id = clamp_id(self.operands.element(ids, self.index)?, self.dims(1).rows());
-        self.operands.element(table, id)
+        self.operands.element(table, id * width + j)
     }
 
     fn dot(&mut self) -> Result<u32> {

@@ -56,13 +56,11 @@ def move(opened: Opened, step: Step, element: int) -> Stored:
 
 def lookup(opened: Opened, step: Step, element: int) -> Stored:
     assert step.a is not None and step.b is not None
-    row, column = divmod(element, step.form.dims[-1])
-    rows = opened.program.form_of(step.b).dims[0]
-    if step.variant == 2:
-        return opened.element(step.b, int(np.clip(opened.number(step.a, element), 0, rows - 1)[0]))
-    if step.variant == 1:
+    rows, width = opened.program.form_of(step.b).dims
+    row, column = divmod(element, width)
+    if step.variant != 0:
         source = int(np.clip(opened.number(step.a, row), 0, rows - 1)[0])
-        return opened.element(step.b, source * step.form.dims[-1] + column)
+        return opened.element(step.b, source * width + column)
     ids = opened.program.form_of(step.a)
     numbers = integers(from_bytes(opened.row(step.a, row), Form(ids.type, ids.dims[-1:])), ids.type)
     counted = [number for number in np.clip(numbers, 0, rows - 1).tolist() if number != 0]
