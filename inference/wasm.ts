@@ -42,6 +42,7 @@ export const OP = {
   multiply64: 0x7e,
   and64: 0x83,
   xor64: 0x85,
+  shiftLeft64: 0x86,
   shiftRightSigned64: 0x87,
   rotl64: 0x89,
   nearestFloat32: 0x90,
@@ -65,6 +66,7 @@ export function signedLeb(value: number): number[] {
 
 /** A number ≥ 0. */
 export const number32 = (value: number): number[] => [OP.const32, ...signedLeb(value)];
+export const number64 = (value: number): number[] => [OP.const64, ...signedLeb(value)];
 export const get = (local: number): number[] => [OP.get, ...leb(local)];
 export const set = (local: number): number[] => [OP.set, ...leb(local)];
 export const times = (count: number, part: (i: number) => number[]): number[] =>

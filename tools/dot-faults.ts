@@ -104,8 +104,8 @@ export const DOTS: readonly Mutant[] = [
     "dot",
     "the bias counts with the high bytes, too",
     `${OPCODES}/Dot.sol`,
-    "256 * (high - parameters.bias()) + low",
-    "256 * high + low",
+    "256 * (high - parameters.bias()) + acc",
+    "256 * high + acc",
   ),
   fault(
     "dot",
@@ -113,5 +113,19 @@ export const DOTS: readonly Mutant[] = [
     `${OPCODES}/Dot.sol`,
     "accumulate(activations + length, length, weights)",
     "accumulate(activations + ((length + 31) & ~uint256(31)), length, weights)",
+  ),
+  fault(
+    "dot",
+    "what is rescaled has a bit less below 0",
+    `${OPCODES}/Dot.sol`,
+    "Values.clamp(scaled, -limit, limit - 1)",
+    "Values.clamp(scaled, 1 - limit, limit - 1)",
+  ),
+  fault(
+    "dot",
+    "limits of more than 31 bits",
+    `${OPCODES}/Dot.sol`,
+    "int256(1 << (parameters.upper() % 32))",
+    "int256(1 << (parameters.upper() % 64))",
   ),
 ];

@@ -67,9 +67,10 @@ const planesDotProgram = (
   n: number,
   groups: number,
   type: Step["type"] = "u8",
+  variant = 4,
 ): Program =>
   behind(
-    [step({ opcode: "dot", variant: 4, type: "s32", dims: [2, n], a: 0, b: weight(0), k: groups })],
+    [step({ opcode: "dot", variant, type: "s32", dims: [2, n], a: 0, b: weight(0), k: groups })],
     [{ layout: "dot", type: "u8", dims: [n, k] }],
     [type, [2 * groups, last]],
   );
@@ -178,7 +179,9 @@ const EDGES: readonly Edge[] = [
   [3, (n) => planesProgram(3, 6, n)],
   [2, (n) => planesProgram(3, 6, 1, n)],
   [0, (n) => planesProgram(3, 6, 1, 2, n)],
-  [992, (n) => planesDotProgram(n, 2 * n, 1, 1)],
+  [2016, (n) => planesDotProgram(n, 2 * n, 1, 1)],
+  [2016, (n) => planesDotProgram(n, 2 * n, 1, 1, "u8", 5)],
+  [5, (n) => planesDotProgram(3, 6, 4, 1, "u8", n)],
   [6, (n) => planesDotProgram(3, n, 4, 2)],
   [2, (n) => planesDotProgram(3, 6, 4, n)],
   [1, (n) => planesDotProgram(3, 6, 4, 1, (["u8", "u8", "s8"] as const)[n])],

@@ -4,6 +4,7 @@ import { packDot } from "../../inference/program/weights.ts";
 import type { ProgramBuilder, Value } from "./program-builder.ts";
 import { rescaled } from "./random-channels.ts";
 import { hostileParameters, type Range, saneParameters, TYPE_RANGES } from "./random-values.ts";
+import type { Rng } from "./rng.ts";
 
 const BYTES = ["u8", "s8"] as const;
 
@@ -29,13 +30,16 @@ export function dot(b: ProgramBuilder): Value {
   const { rng } = b;
   if (rng.chance(0.25)) return dotOfActivations(b);
   const isPlanes = rng.chance(0.25);
-  const k = rng.chance(0.85) ? rng.int(1, 70) : rng.pick([96, 128, 255, 768, 991, 992]);
+  const longest = isPlanes ? [1536, 2015, 2016] : [991, 992];
+  const k = rng.chance(0.85) ? rng.int(1, 70) : rng.pick([96, 128, 255, 768, ...longest]);
   const groups = rng.chance(0.7) || k > 200 ? 1 : rng.int(2, 4);
   const n = groups * rng.int(1, k > 200 ? 2 : 5);
   const rows = rng.int(1, k > 200 ? 2 : 4);
   const input = isPlanes ? planesOf(b, rows * groups, k) : b.value(BYTES, [rows * groups, k]);
-  const variant = isPlanes ? variantCode("dot", "planes") : rng.int(0, 2);
-  const type = isPlanes || variant === 0 ? "s32" : rng.pick(BYTES);
+  const variant = isPlanes ? variantCode("dot", rng.pick(["planes", "rescaled"])) : rng.int(0, 2);
+  const isRescaled = variant === variantCode("dot", "rescaled");
+  const areSums = variant === 0 || (isPlanes && !isRescaled);
+  const type = areSums ? "s32" : rng.pick<"s32" | "u8" | "s8">(isRescaled ? ["s32", ...BYTES] : BYTES);
   const dims = rng.chance(0.5) ? [rows, n] : [1, rows, n];
   // Of 16-bit numbers no sum of sane programs leaves s32.
   const most = isPlanes ? Math.max(1, Math.min(127, Math.floor(2 ** 15 / k) - 1)) : 128;
@@ -45,7 +49,10 @@ export function dot(b: ProgramBuilder): Value {
   const spread = Math.sqrt(k) * 74 * 74 * 2;
   const channels = Array.from({ length: n }, (_, row) => {
     if (b.options.hostile) return hostileParameters(rng);
-    const parameters = saneParameters(rng, sums, spread, variant === 1, type === "s8" ? "s8" : "u8");
+    const parameters = {
+      ...saneParameters(rng, sums, spread, variant === 1, type === "s8" ? "s8" : "u8"),
+      ...(isRescaled ? rescaling(rng) : {}),
+    };
     // Centres the sums: what a zero point's correction does in a real layer.
     let offset = 0;
     for (let i = 0; i < k; i++) offset += (bytes[row * k + i] as number) - 128;
@@ -58,8 +65,14 @@ export function dot(b: ProgramBuilder): Value {
   const weights = b.weight({ layout: "dot", type: "u8", dims: [n, k] }, words);
   return b.step(
     { opcode: "dot", variant, type, dims, a: input, b: weights, k: groups },
-    (isPlanes || variant === 0) && !b.options.hostile ? sums : TYPE_RANGES[type],
+    areSums && !b.options.hostile ? sums : TYPE_RANGES[type],
   );
+}
+
+/** Multiplier, addend and shift by which some sums of numbers of 16 bits come to lie inside of the clamps. */
+function rescaling(rng: Rng) {
+  const shift = rng.int(10, 36);
+  return { multiplier: rng.int(1, 2 ** 20), addend: 2n ** BigInt(shift - 1), shift };
 }
 
 /** Rows of k numbers of 16 bits: bytes, or what RESCALE planes makes of a tensor. */

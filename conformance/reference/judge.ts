@@ -204,7 +204,7 @@ function dot(place: Place): bigint {
   const { dims } = tensorOf(place.program, place.step.b);
   const k = lastOf(dims);
   const p = parametersOf(b.subarray(b.length - 32));
-  const isPlanes = place.step.variant === 4;
+  const isPlanes = place.step.variant >= 4;
   let acc = p.bias;
   for (let i = 0; i < k; i++) {
     const byte = BigInt(a[i] as number);
@@ -212,7 +212,16 @@ function dot(place: Place): bigint {
     const w = BigInt(b[32 * Math.floor(i / 32) + 31 - (i % 32)] as number);
     acc += x * (w - p.offset);
   }
+  if (place.step.variant === 5) return rescaledSum(place.step.type, wrap(acc), p);
   return finish(isPlanes ? 0 : place.step.variant, wrap(acc), p);
+}
+
+/** Variant 5 of DOT: a byte as in variant 1, or a number of so many bits as the upper clamp says. */
+function rescaledSum(type: TensorType, acc: bigint, p: Parameters): bigint {
+  if (type !== "s32") return finish(1, acc, p);
+  const limit = 2n ** (p.upper % 32n);
+  const shifted = BigInt.asIntN(64, acc * p.m + p.b) >> p.s;
+  return BigInt.asUintN(32, clamp(shifted, -limit, limit - 1n));
 }
 
 function channel(place: Place): bigint {

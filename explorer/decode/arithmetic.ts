@@ -1,7 +1,7 @@
 /** The arithmetic of one element of DOT, REQUANT and RESCALE, step by step, from the operands that a conviction opens:
  *  for people who look at it. What it computes is compared with the canonical executor over random programs. */
 import { concatBytes } from "../../base/bytes.ts";
-import { numberOf, quantum, shiftedSum } from "../../inference/opcodes/rounding.ts";
+import { limited, numberOf, quantum, shiftedSum } from "../../inference/opcodes/rounding.ts";
 import { variantName } from "../../inference/program/codes.ts";
 import { isPlanes, type Step, type WeightDescriptor } from "../../inference/program/form.ts";
 import { floatOfBits } from "../../inference/program/tensor.ts";
@@ -21,6 +21,8 @@ export interface Requantization {
   readonly scaled?: number;
   readonly rounded?: number;
   readonly withZeroPoint?: number;
+  /** u of DOT rescaled to s32: the shifted sum is kept between -2^u and 2^u - 1 */
+  readonly bits?: number;
   /** what is stored: a byte, or 32 bits with their sign; of RESCALE planes the number of which a byte is */
   readonly clamped: number;
 }
@@ -120,8 +122,13 @@ function channelOf({ scaleBits, addend, ...rest }: ChannelParameters): Channel {
 }
 
 /** Source: docs/EXACT.md, section 3. */
-function requantize({ opcode, variant }: Step, acc: number, parameters: ChannelParameters): Requantization {
-  const name = opcode === "rescale" ? "integer" : variantName(opcode, variant);
+function requantize(
+  { opcode, variant, type }: Step,
+  acc: number,
+  parameters: ChannelParameters,
+): Requantization {
+  const isRescaled = variantName(opcode, variant) === "rescaled";
+  const name = opcode === "rescale" || isRescaled ? "integer" : variantName(opcode, variant);
   if (name === "binary32") {
     const scaled = Math.fround(Math.fround(acc) * floatOfBits(parameters.scaleBits));
     const rounded = quantum(scaled);
@@ -145,6 +152,10 @@ function requantize({ opcode, variant }: Step, acc: number, parameters: ChannelP
   if (opcode === "rescale") {
     const low = Number(BigInt.asIntN(32, shifted));
     return { ...steps, clamped: isPlanes({ opcode, variant }) ? numberOf(low) : low };
+  }
+  if (isRescaled && type === "s32") {
+    const { upper } = parameters;
+    return { ...steps, bits: upper & 31, clamped: limited(shifted, upper) };
   }
   return { ...steps, ...clamp(Number(shifted), parameters) };
 }

@@ -2,14 +2,14 @@
 import type { ProgramBuilder } from "../onnx/builder.ts";
 import { refuse } from "../onnx/refusal.ts";
 import type { Operand } from "../program/form.ts";
-import { channelsOf, moved, sizeOf, type Wide, wide } from "./steps.ts";
+import { moved, sizeOf, type Wide, wide } from "./steps.ts";
 
 /** Of queries, keys and values. */
 export const MOST_BYTE = 127;
-/** Integers that an exponential is tabulated for, and how far below the row's largest score the last one is: from there
- *  on nothing is left. */
-const LAST_STEP = 255;
+/** How far below the row's largest score nothing is left of an exponential, and the most distances in front of it that one
+ *  is tabulated for. */
 const REACH = 6.25;
+const MOST_STEPS = 2 ** 20;
 /** Of an exponential. */
 const MOST_SHARE = 255;
 /** Of a distance of scores: with another one beside it, it fits s32. */
@@ -26,31 +26,27 @@ export interface Scores {
 /** What a score of a place that may not be read becomes: so far below the others that nothing is left of it. */
 export function farBelow(builder: ProgramBuilder, { scores, unit }: Scores): number {
   const far = 2 * sizeOf(builder, scores) + Math.ceil(REACH / unit);
-  if (far > MOST_FAR)
-    refuse(
-      `its scores are in steps of ${unit}, so that none is far below another`,
-      "Take scales that were measured on these weights.",
-    );
+  if (far > MOST_FAR) refuseUnit(unit);
   return -far;
 }
+
+const refuseUnit = (unit: number): never =>
+  refuse(
+    `its scores are in steps of ${unit}, so that none is far below another`,
+    "Take scales that were measured on these weights.",
+  );
 
 /** `round(255 · exp(score − the row's largest))` as u8. */
 export function exponentials(builder: ProgramBuilder, { scores, unit }: Scores): Operand {
   const { dims } = builder.shape(scores);
+  const last = Math.ceil(REACH / unit);
+  if (last > MOST_STEPS) refuseUnit(unit);
   const most = builder.reduce("max", scores, [...dims.slice(0, -1), 1]);
   const below = builder.arith("sub", "s32", most, scores);
-  const channels = channelsOf([(unit * LAST_STEP) / REACH], sizeOf(builder, below));
-  const form = { zeroPoint: 0, lower: 0, upper: LAST_STEP };
-  const steps = builder.requant(
-    below,
-    "integer",
-    "u8",
-    channels.map((channel) => ({ ...channel, ...form })),
+  const table = Uint8Array.from({ length: last + 1 }, (_, step) =>
+    step === last ? 0 : Math.round(MOST_SHARE * Math.exp(-step * unit)),
   );
-  const table = Uint8Array.from({ length: LAST_STEP + 1 }, (_, step) =>
-    step === LAST_STEP ? 0 : Math.round(MOST_SHARE * Math.exp((-step * REACH) / LAST_STEP)),
-  );
-  return builder.table(steps, "u8", table);
+  return builder.each(below, builder.plain("u8", [table.length, 1], table));
 }
 
 /** Bytes of values, [heads of values, channels of a head, places], and what 1 of each channel's stands for. */

@@ -22,18 +22,19 @@ export function quantizedRows(file: Gguf, tensor: GgufTensor): QuantizedRows {
   const scales = new Float64Array(rows);
   for (let n = 0; n < rows; n++) {
     readRow(file, tensor, n, row);
-    const most = row.reduce((largest, x) => Math.max(largest, Math.abs(x)), 0);
+    let most = 0;
+    for (let i = 0; i < length; i++) most = Math.max(most, Math.abs(row[i] as number));
     if (most > MOST_INTEGER) {
       throw invalid(
         `row ${n} of tensor ${tensor.name} holds ${most * HALF_UNIT}, at most ${MOST_INTEGER * HALF_UNIT} is quantized`,
       );
     }
     scales[n] = (most / MOST) * HALF_UNIT;
-    if (most > 0)
-      row.forEach((x, i) => {
-        const size = Math.floor((2 * MOST * Math.abs(x) + most) / (2 * most));
-        values[n * length + i] = x < 0 ? -size : size;
-      });
+    for (let i = 0; i < length && most > 0; i++) {
+      const x = row[i] as number;
+      const size = Math.floor((2 * MOST * Math.abs(x) + most) / (2 * most));
+      values[n * length + i] = x < 0 ? -size : size;
+    }
   }
   const least = scales.reduce((found, scale) => (scale > 0 && scale < found ? scale : found), Infinity);
   if (!Number.isFinite(least)) throw invalid(`tensor ${tensor.name} holds nothing but zeros`);
@@ -60,7 +61,9 @@ export interface RowChoice {
 /** The same rows for an operand of which elements changed their sign. */
 export function withSigns(rows: QuantizedRows, signs: readonly (1 | -1)[]): QuantizedRows {
   const { length, values } = rows;
-  return { ...rows, values: values.map((value, i) => value * (signs[i % length] as number)) };
+  const signed = new Int8Array(values.length);
+  for (let i = 0; i < values.length; i++) signed[i] = (values[i] as number) * (signs[i % length] as number);
+  return { ...rows, values: signed };
 }
 
 /** The byte that a signed 0 is stored as. */
@@ -84,7 +87,9 @@ export const rowsBetween = (
 });
 
 /** Each row cut into parts of its columns: the first part of every row, then the second of every row, and so on. */
-export function cutRows({ length, values, scales }: QuantizedRows, parts: number): QuantizedRows {
+export function cutRows(all: QuantizedRows, parts: number): QuantizedRows {
+  if (parts === 1) return all;
+  const { length, values, scales } = all;
   const part = length / parts;
   const rows = scales.length;
   const cut = new Int8Array(values.length);
@@ -94,8 +99,8 @@ export function cutRows({ length, values, scales }: QuantizedRows, parts: number
       cut.set(values.subarray(from, from + part), (p * rows + n) * part);
     }
   }
-  const all = Float64Array.from({ length: parts * rows }, (_, i) => scales[i % rows] as number);
-  return { length: part, values: cut, scales: all };
+  const repeated = Float64Array.from({ length: parts * rows }, (_, i) => scales[i % rows] as number);
+  return { length: part, values: cut, scales: repeated };
 }
 
 export function joinedRows(all: readonly QuantizedRows[]): QuantizedRows {

@@ -1,11 +1,10 @@
 /** Steps that every part of a derived model is made of. */
 import { coordinates, reshapeCoordinates } from "../onnx/axes.ts";
 import type { ProgramBuilder } from "../onnx/builder.ts";
-import { PLAIN_CHANNEL } from "../onnx/lower/product.ts";
 import { fixedPoint } from "../onnx/lower/wide.ts";
 import { refuse } from "../onnx/refusal.ts";
 import { highest, lowest } from "../profile/range.ts";
-import { MAX_DOT_LENGTH } from "../program/check.ts";
+import { MAX_PLANES_LENGTH } from "../program/check.ts";
 import type { Operand } from "../program/form.ts";
 import { type ChannelParameters, packDot } from "../program/weights.ts";
 import { BYTE_MIDDLE, type QuantizedRows, storedValues, withSigns } from "./quantized-rows.ts";
@@ -93,10 +92,14 @@ export function bytes(builder: ProgramBuilder, x: Operand, factors: ArrayLike<nu
   return builder.requant(x, "integer", "s8", channels);
 }
 
-/** Sums of products, and what 1 of each channel's stands for. */
-export interface Sums {
-  readonly sums: Operand;
-  readonly units: Float64Array;
+/** What the sums of a product become. */
+export interface Result {
+  /** what 1 of its numbers stands for: of all, or of each channel */
+  readonly unit: number | readonly number[];
+  /** s32 from -2^bits to 2^bits - 1, clamped; absent: signed bytes */
+  readonly bits?: number;
+  /** the number that stands for 0; of bytes 0 */
+  readonly zero?: number;
 }
 
 /** The product of an operand and rows of weights.
@@ -106,14 +109,16 @@ export function product(
   { planes, unit, signs }: Wide,
   weights: QuantizedRows,
   rows: readonly number[],
+  result: Result,
   groups = 1,
   biases?: ArrayLike<number>,
-): Sums {
+): Operand {
   const signed = signs === undefined ? weights : withSigns(weights, signs);
   const { length, values, scales } = signed;
+  const { bits, zero = 0 } = result;
+  const stored = bits === undefined ? { zeroPoint: BYTE_MIDDLE, lower: 0, upper: 255 } : { upper: bits };
   const channels = Array.from(scales, (scale, n): ChannelParameters => {
-    let sum = 0;
-    for (let i = n * length; i < (n + 1) * length; i++) sum += values[i] as number;
+    const [sum, sizes] = sumsOf(values.subarray(n * length, (n + 1) * length));
     const added = biases === undefined ? 0 : Math.round((biases[n] as number) / (scale * unit));
     const bias = added - MIDDLE * sum;
     if (Math.abs(bias) > MOST_BIAS)
@@ -121,14 +126,27 @@ export function product(
         `a bias is ${biases?.[n] ?? 0} beside weights in steps of ${scale}, which leaves 32 bits`,
         "Take other weights.",
       );
-    return { ...PLAIN_CHANNEL, bias, weightOffset: BYTE_MIDDLE };
+    const own = typeof result.unit === "number" ? result.unit : (result.unit[n] as number);
+    const size = MIDDLE * sizes + Math.abs(added);
+    const factor = fixedPoint((scale * unit) / own, size, zero);
+    return { ...factor, ...stored, bias, weightOffset: BYTE_MIDDLE };
   });
   const descriptor = { layout: "dot", type: "u8", dims: [scales.length, length] } as const;
   const packed = builder.weight(descriptor, packDot(storedValues(signed), length, channels));
-  return {
-    sums: builder.dot("planes", "s32", planes, packed, groups, rows),
-    units: scales.map((scale) => scale * unit),
-  };
+  const type = bits === undefined ? "s8" : "s32";
+  return builder.dot("rescaled", type, planes, packed, groups, rows);
+}
+
+/** The sum of a row's values, and that of their sizes. */
+function sumsOf(values: Int8Array): readonly [sum: number, sizes: number] {
+  let sum = 0;
+  let sizes = 0;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
+    sum += value;
+    sizes += Math.abs(value);
+  }
+  return [sum, sizes];
 }
 
 /** Axes of a source, outermost first: its length, the output's axes that it follows, each with a factor, and where it
@@ -161,11 +179,19 @@ export function clamped(builder: ProgramBuilder, x: Operand, low: number, high: 
 export const largest = (numbers: ArrayLike<number>): number =>
   Array.from(numbers).reduce((most, x) => Math.max(most, x), 0);
 
-/** The least number of equal parts of a row that are short enough. @param most numbers of a part: what a product takes */
-export function partsOf(length: number, most = MAX_DOT_LENGTH): number {
+/** The least number of equal parts of rows of weights, each short enough for a product whose sums fit s32. */
+export function partsOf({ length, values }: QuantizedRows): number {
   for (let parts = 1; parts <= length; parts++)
-    if (length % parts === 0 && length / parts <= most) return parts;
+    if (length % parts === 0 && length / parts <= MAX_PLANES_LENGTH && areSmall(values, length / parts))
+      return parts;
   return refuse(`its rows of ${length} cannot be cut`, "Take another model.");
+}
+
+/** Whether no sum of the sizes of `length` values, one after the other, is 2^16 or more. */
+function areSmall(values: Int8Array, length: number): boolean {
+  for (let at = 0; at < values.length; at += length)
+    if (sumsOf(values.subarray(at, at + length))[1] >= 2 ** 16) return false;
+  return true;
 }
 
 /** Rows of numbers as rows of parts. @param dims that x has elements for: rows, and the length of one */

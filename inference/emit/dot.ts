@@ -3,6 +3,7 @@ import {
   DOT_VARIANTS,
   isActivationDot,
   isPlanesDot,
+  isSumsDot,
   lastDim,
   rowCount,
   type TensorType,
@@ -14,7 +15,7 @@ import type { GraphBuilder, Value } from "./graph.ts";
 import { NotEmittable } from "./not-emittable.ts";
 import { type Place, reshaped } from "./place.ts";
 import { planesDot } from "./planes.ts";
-import { biases, isBinary32Rule, parametersOf, requantized, scalesOf } from "./requantize.ts";
+import { biases, isBinary32Rule, limitedSums, parametersOf, requantized, scalesOf } from "./requantize.ts";
 
 export function dot(place: Place): Value {
   const { graph, model, step, value, shape } = place;
@@ -30,7 +31,11 @@ export function dot(place: Place): Value {
   if (isPlanesDot(step)) {
     const each = graph.constant("uint8", [groups, k, n / groups], transposed(bytes, groups, n / groups, k));
     const offsets = zeroPoints(graph, channels, [groups, 1, n / groups]);
-    return planesDot(place, channels, (rows) => integerProduct(graph, rows, each, offsets));
+    const sums = planesDot(place, channels, (rows) => integerProduct(graph, rows, each, offsets));
+    if (isSumsDot(step)) return sums;
+    return step.type === "s32"
+      ? limitedSums(graph, sums, channels)
+      : requantized(graph, sums, channels, "integer");
   }
   const source = value(step.a);
   const from = shape(step.a).dims;

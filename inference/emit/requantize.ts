@@ -50,6 +50,18 @@ export function requantized(
   return graph.cast(graph.node("Add", [clamped, of(({ zeroPoint }) => zeroPoint)]), "uint8");
 }
 
+/** s32 sums by DOT rescaled, channels on the last axis. */
+export function limitedSums(graph: GraphBuilder, acc: Value, channels: readonly ChannelParameters[]): Value {
+  const bounds = (of: (limit: bigint) => bigint): Value =>
+    graph.constant(
+      "int64",
+      [channels.length],
+      BigInt64Array.from(channels, ({ upper }) => of(1n << BigInt(upper & 31))),
+    );
+  const [low, high] = [bounds((limit) => -limit), bounds((limit) => limit - 1n)];
+  return graph.cast(clamped64(graph, shifted(graph, acc, channels), low, high), "int32");
+}
+
 /** binary32 scales of all channels. @throws NotEmittable unless they are finite and above 0 */
 export function scalesOf(channels: readonly ChannelParameters[]): Float32Array {
   const scales = Float32Array.from(channels, ({ scaleBits }) => floatOfBits(scaleBits));

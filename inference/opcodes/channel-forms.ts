@@ -1,14 +1,15 @@
 /** What becomes of accumulators by their channels' parameters, a chunk at a time. Source: docs/EXACT.md, section 3, DOT,
  *  REQUANT and RESCALE. */
 import { type ChannelParameters, parametersAt } from "../program/weights.ts";
-import { numberOf, quantum, shiftedSum } from "./rounding.ts";
+import { limited, numberOf, quantum, shiftedSum } from "./rounding.ts";
 
 /** Most numbers of a chunk, and most channels of a table. */
 export const CHUNK = 2048;
 
-/** word: the low 32 bits of the shifted sum; integer, binary32: the stored byte by that form; planes: the two bytes of
- *  the number of 16 bits that is nearest to what word gives. */
-export const CHANNEL_FORMS = ["word", "integer", "binary32", "planes"] as const;
+/** word: the low 32 bits of the shifted sum; limited: the shifted sum, clamped to as many bits as the upper clamp says;
+ *  integer, binary32: the stored byte by that form; planes: the two bytes of the number of 16 bits that is nearest to what
+ *  word gives. */
+export const CHANNEL_FORMS = ["word", "limited", "integer", "binary32", "planes"] as const;
 export type ChannelForm = (typeof CHANNEL_FORMS)[number];
 
 /** Numbers that follow one another in `data`, from `from` on, and the channel of the first. Behind the last channel comes
@@ -58,7 +59,7 @@ export function channelTable(view: DataView, first: number, stride: number, chan
 export interface ChannelForms {
   /** @param table never changed once it is given @param numbers 1 to CHUNK of them, their channel one of the table's */
   compute(form: ChannelForm, table: Uint8Array, numbers: Span): void;
-  /** Of word. */
+  /** Of word and limited. */
   readonly words: Int32Array;
   /** Of the other forms; of planes the high ones. */
   readonly bytes: Uint8Array;
@@ -85,6 +86,7 @@ export function plainForms(): ChannelForms {
         }
         const shifted = shiftedSum(acc, integerForm(view, entry));
         if (form === "integer") bytes[i] = stored(Number(shifted), table, entry);
+        else if (form === "limited") words[i] = limited(shifted, table[entry + FIELDS.upper] as number);
         else {
           const word = Number(BigInt.asIntN(32, shifted));
           const number = numberOf(word);

@@ -1,11 +1,11 @@
 import { viewOf } from "../../base/bytes.ts";
-import { BYTE_TYPES, type StepCheck } from "../program/check.ts";
-import type { Variant } from "../program/codes.ts";
+import { BYTE_TYPES, MAX_DOT_LENGTH, type StepCheck } from "../program/check.ts";
 import {
   DOT_VARIANTS,
   elementCount,
   isActivationDot,
   isPlanesDot,
+  isSumsDot,
   lastDim,
   rowCount,
   type Step,
@@ -102,11 +102,12 @@ function correctionsOf(weights: PreparedOperand, isBiased: boolean) {
 type Store = (out: TensorData, to: number, sums: Span) => void;
 
 /** Undefined where sums are the output. */
-function requantization({ variant }: Step, weights: PreparedOperand): Store | undefined {
-  const form = DOT_VARIANTS[variant] as Exclude<Variant<"dot">, "activations">;
-  if (form === "s32" || form === "planes") return undefined;
+function requantization(step: Step, weights: PreparedOperand): Store | undefined {
+  if (isSumsDot(step)) return undefined;
   const { first, stride } = wordsOf(weights);
   const channels = new Requantizer(weights.words as Uint8Array, weights.dims[0] as number, first, stride);
+  if (step.type === "s32") return (out, to, sums) => channels.limited(out as Int32Array, to, sums);
+  const form = DOT_VARIANTS[step.variant] === "binary32" ? "binary32" : "integer";
   return (out, to, sums) => channels.requantize(form, out, to, sums);
 }
 
@@ -115,7 +116,8 @@ export const dot = dotForm(fastestProducts(simdProducts));
 function rules(check: StepCheck): void {
   const { step } = check;
   if (check.variant()) {
-    if (DOT_VARIANTS[step.variant] === "s32" || isPlanesDot(step)) check.type("s32");
+    if (isSumsDot(step)) check.type("s32");
+    else if (isPlanesDot(step)) check.type("s32", ...BYTE_TYPES);
     else check.type(...BYTE_TYPES);
   }
   const input = isPlanesDot(step) ? check.plain("a", "u8") : check.plain("a", ...BYTE_TYPES);
@@ -131,6 +133,13 @@ function rules(check: StepCheck): void {
   );
   if (weights !== undefined) {
     check.must(outputs === weights.dims[0], "last dim", outputs, `N = ${weights.dims[0]}`);
+    if (!isPlanesDot(step))
+      check.must(
+        lastDim(weights.dims) <= MAX_DOT_LENGTH,
+        "K of operand b",
+        lastDim(weights.dims),
+        `<= ${MAX_DOT_LENGTH}`,
+      );
     if (input !== undefined) {
       const k = lastDim(weights.dims);
       const [length, wanted] = isPlanesDot(step) ? [2 * k, `2K = ${2 * k}`] : [k, `K = ${k}`];

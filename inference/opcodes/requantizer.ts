@@ -50,6 +50,12 @@ export class Requantizer {
     this.#inParts("word", numbers, (at, count) => copyElements(out, to + at, words, 0, count));
   }
 
+  /** What DOT rescaled makes of sums: their shifted sums, clamped to a number of bits. */
+  limited(out: Int32Array, to: number, numbers: Span): void {
+    const { words } = this.#forms;
+    this.#inParts("limited", numbers, (at, count) => copyElements(out, to + at, words, 0, count));
+  }
+
   /** Stored bytes by the integer form, or the binary32 form. */
   requantize(form: "integer" | "binary32", out: TensorData, to: number, numbers: Span): void {
     const { bytes } = this.#forms;

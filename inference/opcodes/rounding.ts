@@ -25,6 +25,13 @@ export function shiftedSum(
   return BigInt.asIntN(64, BigInt(acc) * BigInt(multiplier) + addend) >> BigInt(shift & 63);
 }
 
+/** What DOT rescaled makes of a shifted sum: `-2^u` to `2^u - 1`, u being the upper clamp modulo 32. */
+export function limited(shifted: bigint, upper: number): number {
+  const limit = 1n << BigInt(upper & 31);
+  if (shifted < -limit) return Number(-limit);
+  return Number(shifted < limit ? shifted : limit - 1n);
+}
+
 /** Most of 16 bits. */
 export const MOST_NUMBER = 65_535;
 

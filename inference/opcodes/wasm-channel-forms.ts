@@ -1,5 +1,17 @@
 /** Channel forms in WebAssembly, whose 64-bit numbers wrap and shift as the definition says. */
-import { advance, compileWasm, get, I32, I64, leb, number32, OP, set, type WasmFunction } from "../wasm.ts";
+import {
+  advance,
+  compileWasm,
+  get,
+  I32,
+  I64,
+  leb,
+  number32,
+  number64,
+  OP,
+  set,
+  type WasmFunction,
+} from "../wasm.ts";
 import { CHANNEL_FORMS, CHUNK, type ChannelForm, type ChannelForms, ENTRY, FIELDS } from "./channel-forms.ts";
 import { copyElements } from "./copy.ts";
 import { MOST_NUMBER } from "./rounding.ts";
@@ -44,6 +56,15 @@ const storedByte = (value: number[]): number[] => [
   ...[...value, ...set(WIDE), ...clamped("lower", OP.greaterSigned64), ...clamped("upper", OP.lessSigned64)],
   ...[...get(AT), ...get(WIDE), ...byte("zeroPoint"), OP.add64, OP.wrap64, OP.store8, ...at(BYTES)],
 ];
+/** LIMIT is 2^u; WIDE becomes it less 1 if it is not below, then -2^u if it is not above. */
+const limitedWord = [
+  ...[...shifted, ...set(WIDE)],
+  ...[...number64(1), ...byte("upper"), ...number64(31), OP.and64, OP.shiftLeft64, ...set(LIMIT)],
+  ...[...get(WIDE), ...get(LIMIT), ...number64(1), OP.subtract64, ...get(WIDE), ...get(LIMIT)],
+  ...[OP.lessSigned64, OP.select, ...set(WIDE)],
+  ...[...get(WIDE), ...number64(0), ...get(LIMIT), OP.subtract64],
+  ...[...get(WIDE), ...number64(0), ...get(LIMIT), OP.subtract64, OP.greaterSigned64, OP.select],
+];
 /** WORD becomes the limit unless the comparison holds. */
 const limited = (limit: number, comparison: number): number[] => [
   ...[...get(WORD), ...number32(limit), ...get(WORD), ...number32(limit), comparison, OP.select],
@@ -52,6 +73,7 @@ const limited = (limit: number, comparison: number): number[] => [
 
 const STORES: Readonly<Record<ChannelForm, number[]>> = {
   word: [...numberAt, ...shifted, OP.wrap64, OP.store32, ...at(NUMBERS)],
+  limited: [...numberAt, ...limitedWord, OP.wrap64, OP.store32, ...at(NUMBERS)],
   integer: storedByte(shifted),
   binary32: storedByte(quantum),
   planes: [

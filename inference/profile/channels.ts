@@ -1,5 +1,6 @@
 /** What the intervals of DOT, REQUANT and RESCALE share. */
 
+import { limited, shiftedSum } from "../opcodes/rounding.ts";
 import { DOT_VARIANTS } from "../program/form.ts";
 import { floatOfBits } from "../program/tensor.ts";
 import { type ChannelParameters, readParameters } from "../program/weights.ts";
@@ -53,7 +54,7 @@ export function eachByChannel(
   return result;
 }
 
-/** Bytes of accumulators: both forms are monotone in the accumulator. */
+/** Bytes of accumulators. */
 export function requantizedRange(
   ctx: StepRanges,
   range: Range,
@@ -61,19 +62,49 @@ export function requantizedRange(
   n: number,
 ): Range {
   const { step } = ctx;
-  const form = DOT_VARIANTS[step.variant] === "integer" ? "integer" : "binary32";
+  const form = DOT_VARIANTS[step.variant] === "binary32" ? "binary32" : "integer";
   const offset = step.type === "s8" ? 128 : 0;
-  const bytes = (bounds: Float64Array): Float64Array =>
+  return byForm(
+    ctx,
+    range,
+    channels,
+    n,
+    form,
+    (acc, channel) => requantizedByte(acc, channel, form) - offset,
+  );
+}
+
+/** What DOT rescaled makes of accumulators. */
+export const limitedRange = (
+  ctx: StepRanges,
+  range: Range,
+  channels: readonly ChannelParameters[],
+  n: number,
+): Range =>
+  byForm(ctx, range, channels, n, "integer", (acc, channel) =>
+    limited(shiftedSum(acc, channel), channel.upper),
+  );
+
+/** @param of each form is monotone in the accumulator */
+function byForm(
+  ctx: StepRanges,
+  range: Range,
+  channels: readonly ChannelParameters[],
+  n: number,
+  form: "integer" | "binary32",
+  of: (acc: number, channel: ChannelParameters) => number,
+): Range {
+  const each = (bounds: Float64Array): Float64Array =>
     eachByChannel(
       isUniform(range) ? new Float64Array(channels.length).fill(bounds[0] as number) : bounds,
       channels,
       (acc, channel) => {
         checkForm(ctx, channel, [acc, acc], form);
-        return requantizedByte(acc, channel, form) - offset;
+        return of(acc, channel);
       },
     );
-  const [low, high] = [bytes(range.low), bytes(range.high)];
-  return spread({ low, high, tiny: 1 }, step.dims, channels.length === 1 ? 1 : n);
+  const [low, high] = [each(range.low), each(range.high)];
+  return spread({ low, high, tiny: 1 }, ctx.step.dims, channels.length === 1 ? 1 : n);
 }
 
 /** What the integer form must keep exact, and the binary32 form normal. */

@@ -1,8 +1,8 @@
 import {
-  DOT_VARIANTS,
   elementCount,
   isActivationDot,
   isPlanesDot,
+  isSumsDot,
   lastDim,
   rowCount,
   type Slot,
@@ -11,7 +11,7 @@ import {
 import { type ChannelParameters, unpackDot } from "../program/weights.ts";
 import { WIDEN } from "./arith.ts";
 import { CAN_BE_ZERO, type ElementReads, type ReadForm, wholeRow, zerosAt } from "./causality/reads.ts";
-import { parametersOf, requantizedRange, spread, wrapped } from "./channels.ts";
+import { limitedRange, parametersOf, requantizedRange, spread, wrapped } from "./channels.ts";
 import type { StepRanges } from "./context.ts";
 import { empty, hull, isUniform, type Range, uniform } from "./range.ts";
 
@@ -111,8 +111,11 @@ export function dotRange(ctx: StepRanges): Range {
   const { descriptor, bytes } = ctx.weight("b");
   const [n, k] = descriptor.dims as [number, number];
   const range = wrapped(ctx, { ...accumulators(ctx, ctx.weight("b")), tiny: 1 });
-  if (DOT_VARIANTS[step.variant] === "s32" || isPlanesDot(step)) return spread(range, step.dims, n);
-  return requantizedRange(ctx, range, parametersOf(bytes, 32 * (Math.ceil(k / 32) + 1), n), n);
+  if (isSumsDot(step)) return spread(range, step.dims, n);
+  const channels = parametersOf(bytes, 32 * (Math.ceil(k / 32) + 1), n);
+  return step.type === "s32"
+    ? limitedRange(ctx, range, channels, n)
+    : requantizedRange(ctx, range, channels, n);
 }
 
 /** Intervals of DOT activations: the sum of each product's interval. */

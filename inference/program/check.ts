@@ -39,7 +39,10 @@ export const MAX_WHOLE_HEIGHT = 12;
 /** Bytes of input and output that a move carries: with 6,000 bytes for its other arguments, hashes and the
  *  transaction around them, every move of a model fits a transaction of 90,000 bytes. Source: docs/EXACT.md, section 5. */
 export const MAX_MOVE_BYTES = 84_000;
+/** Of a DOT of bytes. */
 export const MAX_DOT_LENGTH = 992;
+/** Of a DOT of numbers of 16 bits, and so of DOT weights: with the parameter word a row of them has 64 words. */
+export const MAX_PLANES_LENGTH = 2016;
 /** Of DOT activations: no weight row with a parameter word has to fit. */
 export const MAX_ACTIVATIONS_LENGTH = 1024;
 export const MAX_LOOKUP_LENGTH = 1024;

@@ -44,11 +44,11 @@ export const OPCODE_TABLE = {
   lookup: { code: 3, variants: { sum: 0, pick: 1, each: 2 }, since: { each: 2 }, judgedOnly: ["each"] },
   dot: {
     code: 4,
-    variants: { s32: 0, integer: 1, binary32: 2, activations: 3, planes: 4 },
+    variants: { s32: 0, integer: 1, binary32: 2, activations: 3, planes: 4, rescaled: 5 },
     attribute: "groups",
     attributeOf: { activations: "rows a matrix" },
-    since: { activations: 2, planes: 2 },
-    judgedOnly: ["activations", "planes"],
+    since: { activations: 2, planes: 2, rescaled: 2 },
+    judgedOnly: ["activations", "planes", "rescaled"],
   },
   requant: { code: 5, variants: { integer: 1, binary32: 2 } },
   rescale: {

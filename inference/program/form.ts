@@ -110,7 +110,11 @@ export const isActivationDot = ({ opcode, variant }: Pick<Step, "opcode" | "vari
 
 /** DOT of numbers of 16 bits, whose rows are planes of bytes. */
 export const isPlanesDot = ({ opcode, variant }: Pick<Step, "opcode" | "variant">): boolean =>
-  opcode === "dot" && DOT_VARIANTS[variant] === "planes";
+  opcode === "dot" && ["planes", "rescaled"].includes(DOT_VARIANTS[variant] as string);
+
+/** DOT whose output is its sums. */
+export const isSumsDot = ({ opcode, variant }: Pick<Step, "opcode" | "variant">): boolean =>
+  opcode === "dot" && ["s32", "planes"].includes(DOT_VARIANTS[variant] as string);
 
 /** RESCALE to numbers of 16 bits, as planes of bytes. */
 export const isPlanes = (step: Pick<Step, "opcode" | "variant">): boolean =>

@@ -2,9 +2,9 @@ import { BaseError } from "../../base/errors.ts";
 import { OPCODE_FORMS } from "../opcodes/generated/index.ts";
 import {
   checkDims,
-  MAX_DOT_LENGTH,
   MAX_LOOKUP_LENGTH,
   MAX_MOVE_BYTES,
+  MAX_PLANES_LENGTH,
   MAX_STEPS,
   MAX_WEIGHTS,
   type Problem,
@@ -110,8 +110,8 @@ function checkWeight(weight: WeightDescriptor, report: Report): void {
   const types = WEIGHT_TYPES[weight.layout];
   if (!types.includes(weight.type)) report("type", weight.type, types.join(", "));
   if (!checkDims(weight.dims, () => weightShape(weight), report)) return;
-  if (weight.layout === "dot" && lastDim(weight.dims) > MAX_DOT_LENGTH) {
-    report("K", lastDim(weight.dims), `<= ${MAX_DOT_LENGTH}`);
+  if (weight.layout === "dot" && lastDim(weight.dims) > MAX_PLANES_LENGTH) {
+    report("K", lastDim(weight.dims), `<= ${MAX_PLANES_LENGTH}`);
   }
   if (weight.layout === "lookup" && lastDim(weight.dims) > MAX_LOOKUP_LENGTH) {
     report("D", lastDim(weight.dims), `<= ${MAX_LOOKUP_LENGTH}`);

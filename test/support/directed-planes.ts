@@ -4,6 +4,7 @@ import { lastDim } from "../../inference/program/form.ts";
 import { packChannel, packDot } from "../../inference/program/weights.ts";
 import type { DirectedBuilder, Target } from "./directed-builder.ts";
 import { finish, integers, largeDims } from "./directed-values.ts";
+import type { Rng } from "./rng.ts";
 
 const NOTHING = { scaleBits: 0, zeroPoint: 0, lower: 0, upper: 0, weightOffset: 0 };
 
@@ -23,10 +24,28 @@ export function planes(b: DirectedBuilder, target: Target): Value {
   return finish(b, target, { dims: [...dims.slice(0, -1), 2 * k], a, b: words });
 }
 
+/** By which some sums come to lie inside of a byte, or of few bits, and others beyond. */
+function rescaling(rng: Rng) {
+  const shift = rng.int(8, 30);
+  const [multiplier, zeroPoint] = [rng.int(1, 2 ** 20), rng.pick([0, 128, 255, rng.int(0, 255)])];
+  const addend = (1n << BigInt(shift)) >> 1n;
+  return {
+    scaleBits: 0,
+    multiplier,
+    addend,
+    shift,
+    zeroPoint,
+    lower: rng.int(0, 9),
+    upper: rng.int(200, 255),
+  };
+}
+
 /** Weights of which no sum leaves s32. */
 export function planesDot(b: DirectedBuilder, target: Target): Value {
   const { rng } = b;
-  const k = rng.chance(0.7) ? rng.int(1, rng.pick([4, 100])) : rng.pick([127, 128, 256, 511, 768, 991, 992]);
+  const k = rng.chance(0.7)
+    ? rng.int(1, rng.pick([4, 100]))
+    : rng.pick([127, 128, 256, 511, 768, 992, 1536, 2015, 2016]);
   const groups = rng.chance(0.6) ? 1 : rng.int(2, 6);
   const n = groups * rng.int(1, Math.max(1, Math.floor(80 / groups)));
   const rows = Math.max(1, Math.min(Math.floor(15_000 / (k * groups)), Math.floor(2400 / n)));
@@ -41,7 +60,7 @@ export function planesDot(b: DirectedBuilder, target: Target): Value {
     let sum = 0;
     for (let i = 0; i < k; i++) sum += (bytes[row * k + i] as number) - offset;
     const bias = -32_768 * sum + rng.int(-1000, 1000);
-    return { ...NOTHING, bias, multiplier: 0, addend: 0n, shift: 0, weightOffset: offset };
+    return { ...rescaling(rng), bias, weightOffset: offset };
   });
   const weights = b.weight({ layout: "dot", type: "u8", dims: [n, k] }, packDot(bytes, k, channels));
   return finish(b, target, { dims: [rows, n], a, b: weights, k: groups });

@@ -55,6 +55,7 @@ export const TARGETS: readonly Target[] = [
   ...targets("rescale", variantCode("rescale", "ratio"), ["u8", "s8", "s32"]),
   ...targets("dot", variantCode("dot", "planes"), ["s32"]),
   ...targets("rescale", variantCode("rescale", "planes"), ["u8"]),
+  ...targets("dot", variantCode("dot", "rescaled"), ["s32", "u8", "s8"]),
 ];
 
 export interface DirectedProgram {

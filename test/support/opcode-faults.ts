@@ -57,6 +57,12 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     ],
   ],
   dot: [
+    [
+      "what is rescaled keeps the sign's bit alone",
+      `${OPCODES}wasm-channel-forms.ts`,
+      '...byte("upper"), ...number64(31), OP.and64,',
+      '...byte("upper"), ...number64(15), OP.and64,',
+    ],
     ["without the weight offset", `${OPCODES}dot.ts`, "offsets[i] = weightOffset;", ""],
     [
       "groups the other way round",

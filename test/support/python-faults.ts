@@ -87,6 +87,7 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
     ],
     ["the low plane first", KERNELS, "high, low = np.split(", "low, high = np.split("],
     ["without the weight offset", KERNELS, "exact - parameters.offset * sums", "exact"],
+    ["what is rescaled has a bit more", KERNELS, "-limit), limit - 1)", "-limit), limit)"],
   ],
   requant: [
     [

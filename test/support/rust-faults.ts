@@ -69,6 +69,7 @@ export const RUST_FAULTS: readonly Mutant[] = [
   fault("DOT: the first matrix for all rows", "dot", ELEMENT, "m / self.step.k as usize", "0 * m"),
   fault("DOT: 1,025 activations", "edges", RULES, "ensure!(k <= 1024,", "ensure!(k <= 1025,"),
   fault("DOT: the low plane first", "dot", ELEMENT, "[high, low].map(", "[low, high].map("),
+  fault("DOT: what is rescaled is not clamped", "dot", ARITHMETIC, ".max(-limit).min(limit - 1) as", " as"),
   fault("DOT: groups by turns", "dot", ELEMENT, "n * groups / rows", "n % groups"),
   fault(
     "REQUANT: the upper clamp first",

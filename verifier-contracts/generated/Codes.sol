@@ -39,6 +39,7 @@ uint256 constant DOT_INTEGER = 1;
 uint256 constant DOT_BINARY32 = 2;
 uint256 constant DOT_ACTIVATIONS = 3;
 uint256 constant DOT_PLANES = 4;
+uint256 constant DOT_RESCALED = 5;
 
 uint256 constant REQUANT_INTEGER = 1;
 uint256 constant REQUANT_BINARY32 = 2;

@@ -59,7 +59,7 @@ library ProgramValidator {
     /// @dev Bytes of input and output that a move carries: with 6,000 bytes for its other arguments, hashes and the
     /// transaction around them, every move of a model fits a transaction of 90,000 bytes (docs/EXACT.md, section 5).
     uint256 internal constant MAX_MOVE_BYTES = 84_000;
-    uint256 private constant MAX_DOT_LENGTH = 992;
+    uint256 private constant MAX_DOT_LENGTH = 2016;
     uint256 private constant MAX_LOOKUP_LENGTH = 1024;
 
     /// @return word the model word without lanes and selector (docs/PROTOCOL.md, section 1)

@@ -23,11 +23,15 @@ import {Values} from "../libraries/Values.sol";
 import {
     DOT_ACTIVATIONS,
     DOT_PLANES,
+    DOT_RESCALED,
     DOT_S32,
     LAYOUT_DOT,
+    OP_DOT,
     ProgramField,
+    TYPE_S32,
     TYPE_S8,
-    Tensor
+    Tensor,
+    UnknownVariant
 } from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 import {Requant} from "./Requant.sol";
@@ -45,9 +49,12 @@ library Dot {
     /// @dev Every second SIMD lane of 32 bits, and every second pair of them.
     uint256 private constant EVEN = 0x00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF;
     uint256 private constant EVEN_PAIRS = 0x0000000000000000FFFFFFFFFFFFFFFF0000000000000000FFFFFFFFFFFFFFFF;
+    /// @dev Of a row of bytes that weights are multiplied with: most elements. Numbers of 16 bits are in no compiled layer,
+    /// and have as many as a row of weights.
+    uint256 private constant MAX_BYTES_LENGTH = 992;
     /// @dev Of a row that two tensors of activations share: most elements.
     uint256 private constant MAX_ACTIVATIONS_LENGTH = 1024;
-    /// @dev The version of the judge that has the variants of activations and of planes.
+    /// @dev The version of the judge that has the variants of activations, of planes and of what is rescaled.
     uint256 private constant NEW_VERSION = 2;
 
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
@@ -61,9 +68,31 @@ library Dot {
         if (t.record.head.variant() == Requant.INTEGER) {
             return one(true, activations, a.last, weights);
         }
-        if (t.record.head.variant() == DOT_PLANES) return planes(activations, b.last, weights);
+        if (t.record.head.variant() >= DOT_PLANES) return _judgePlanes(t, activations, b.last, weights);
         (int256 acc, Parameters parameters) = accumulate(activations, a.last, weights);
         return Requant.outputOf(t, acc, parameters);
+    }
+
+    /// @dev Of numbers of 16 bits: the accumulator, or what the row's parameters make of it.
+    function _judgePlanes(Trial memory t, uint256 activations, uint256 length, uint256 weights)
+        private
+        pure
+        returns (uint256)
+    {
+        (int256 acc, Parameters parameters) = planes(activations, length, weights);
+        uint256 variant = t.record.head.variant();
+        if (variant == DOT_PLANES) return Values.storeS32(acc);
+        if (variant != DOT_RESCALED) revert UnknownVariant(OP_DOT, variant);
+        int256 scaled = Requant.scale(acc, parameters);
+        return t.out.code == TYPE_S32 ? limited(scaled, parameters) : Requant.clamp(scaled, parameters);
+    }
+
+    /// @notice Stored s32: a number clamped to `-2^u` to `2^u - 1`, u being the upper clamp modulo 32.
+    function limited(int256 scaled, Parameters parameters) internal pure returns (uint256) {
+        unchecked {
+            int256 limit = int256(1 << (parameters.upper() % 32));
+            return Values.storeS32(Values.clamp(scaled, -limit, limit - 1));
+        }
     }
 
     /// @dev One row of each operand: row m of a, and row n of the matrix that k rows of a share.
@@ -134,14 +163,19 @@ library Dot {
         }
     }
 
-    /// @notice Stored s32: the accumulator of a row of numbers of 16 bits, as planes of bytes, and a row of weights, both
-    /// in memory: `256·Σ high·w + Σ low·w`, with the bias once. @param activations memory of the high bytes, behind which
-    /// the low ones are @param length K, bytes of a plane
-    function planes(uint256 activations, uint256 length, uint256 weights) internal pure returns (uint256) {
+    /// @notice The accumulator of a row of numbers of 16 bits, as planes of bytes, and a row of weights, both in memory:
+    /// `256·Σ high·w + Σ low·w`, with the bias once. @param activations memory of the high bytes, behind which the low ones
+    /// are @param length K, bytes of a plane @return acc within s32 @return parameters word behind the weight row
+    function planes(uint256 activations, uint256 length, uint256 weights)
+        internal
+        pure
+        returns (int256 acc, Parameters parameters)
+    {
         unchecked {
-            (int256 high, Parameters parameters) = accumulate(activations, length, weights);
-            (int256 low,) = accumulate(activations + length, length, weights);
-            return Values.storeS32(256 * (high - parameters.bias()) + low);
+            int256 high;
+            (high, parameters) = accumulate(activations, length, weights);
+            (acc,) = accumulate(activations + length, length, weights);
+            acc = Values.wrap(256 * (high - parameters.bias()) + acc);
         }
     }
 
@@ -313,11 +347,12 @@ library Dot {
     /// @notice Structure rules (docs/EXACT.md, section 3).
     function rules(Scan memory s) internal pure {
         unchecked {
-            StepRules.variants(s, DOT_S32, DOT_PLANES);
+            StepRules.variants(s, DOT_S32, DOT_RESCALED);
             uint256 variant = s.head.variant();
             if (variant == DOT_ACTIVATIONS) return _activationRules(s);
-            bool isPlanes = variant == DOT_PLANES;
-            StepRules.outputType(s, isPlanes || variant == DOT_S32 ? StepRules.S32 : StepRules.BYTES);
+            bool isPlanes = variant >= DOT_PLANES;
+            uint256 types = variant == DOT_S32 || isPlanes ? StepRules.S32 : StepRules.BYTES;
+            StepRules.outputType(s, variant == DOT_RESCALED ? types | StepRules.BYTES : types);
             (Facts input,) = StepRules.plain(s, 0, isPlanes ? StepRules.U8 : StepRules.BYTES);
             (Facts table,) = StepRules.weights(s, 1, LAYOUT_DOT);
             StepRules.none(s, 2);
@@ -325,6 +360,9 @@ library Dot {
             uint256 outputs = s.own.last();
             if (groups == 0 || outputs % groups != 0) StepRules.fail(s, ProgramField.K, groups);
             if (outputs != table.rows()) StepRules.fail(s, ProgramField.OPERAND_B, table.rows());
+            if (!isPlanes && table.last() > MAX_BYTES_LENGTH) {
+                StepRules.fail(s, ProgramField.OPERAND_B, table.last());
+            }
             if (input.last() != (isPlanes ? 2 * table.last() : table.last())) {
                 StepRules.fail(s, ProgramField.OPERAND_A, input.last());
             }

@@ -53,6 +53,12 @@ impl Parameters<'_> {
         acc.wrapping_mul(u32_at(self.0, 4).into()).wrapping_add(b) >> (self.0[16] & 63)
     }
 
+    /// Scaled, and clamped to -2^u to 2^u - 1, u being the upper clamp modulo 32.
+    pub(crate) fn limited(&self, acc: i64) -> u32 {
+        let limit = 1i64 << (self.0[23] % 32);
+        self.scaled(acc).max(-limit).min(limit - 1) as u32
+    }
+
     /// The stored byte of variant 1 (integer form) or 2 (binary32 form).
     pub(crate) fn requantized(&self, acc: i64, variant: u8) -> u32 {
         let q = if variant == 1 {

@@ -140,7 +140,7 @@ impl<O: Operands> Element<'_, O> {
         let weights = self.operands.row(b, n)?;
         let (weights, parameters) = weights.as_ref().split_at(weights.as_ref().len() - WORD);
         let row = row.as_ref();
-        let (products, sum) = if self.step.variant == 4 {
+        let (products, sum) = if self.step.variant >= 4 {
             // Sums of numbers are those of their high bytes, 256 times, and of their low ones.
             let (high, low) = row.split_at(row.len() / 2);
             let [high, low] = [high, low].map(|plane| sums(plane, weights));
@@ -152,6 +152,8 @@ impl<O: Operands> Element<'_, O> {
         let acc = wrap(products - parameters.weight_offset() * sum + parameters.bias());
         Ok(match self.step.variant {
             0 | 4 => acc as u32,
+            5 if self.step.form.element_type == ElementType::S32 => parameters.limited(acc),
+            5 => parameters.requantized(acc, 1),
             variant => parameters.requantized(acc, variant),
         })
     }

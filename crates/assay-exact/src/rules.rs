@@ -1,7 +1,7 @@
 //! The structure rules of each opcode (docs/EXACT.md, section 3).
 use crate::error::ensure;
 use crate::program::{ElementType, Form, InputCodec, Layout, Opcode, Operand, Program, Step};
-use crate::validate::limits;
+use crate::validate::{limits, MOST_OF_BYTES, MOST_OF_PLANES};
 use crate::Result;
 
 const CODEC_LEAVES: u32 = 4096;
@@ -141,10 +141,10 @@ impl Rules<'_> {
     }
 
     fn dot(&self) -> Result<()> {
-        self.variant(0..=4)?;
+        self.variant(0..=5)?;
         self.reads(2)?;
         let a = self.plain(0)?;
-        let is_of_planes = self.step.variant == 4;
+        let is_of_planes = self.step.variant >= 4;
         self.is(a, if is_of_planes { &[ElementType::U8] } else { &[ElementType::U8, ElementType::S8] })?;
         if self.step.variant == 3 {
             return self.dot_of_activations(a);
@@ -153,13 +153,15 @@ impl Rules<'_> {
         let n = b.dims.as_slice()[0] as usize;
         let length = if is_of_planes { 2 * b.dims.last() } else { b.dims.last() };
         ensure!(a.dims.last() == length, "rows of {} bytes, expected {length}", a.dims.last());
+        let most = if is_of_planes { MOST_OF_PLANES } else { MOST_OF_BYTES };
+        ensure!(b.dims.last() <= most, "weight rows of {}, at most {most}", b.dims.last());
         let groups = self.step.k as usize;
         ensure!(groups > 0 && n % groups == 0, "{groups} groups do not divide {n} rows");
-        if matches!(self.step.variant, 0 | 4) {
-            self.gives(&[ElementType::S32])?;
-        } else {
-            self.gives(&[ElementType::U8, ElementType::S8])?;
-        }
+        self.gives(match self.step.variant {
+            0 | 4 => &[ElementType::S32],
+            5 => &[ElementType::U8, ElementType::S8, ElementType::S32],
+            _ => &[ElementType::U8, ElementType::S8],
+        })?;
         self.last_is(n)?;
         self.rows_are(a.dims.rows(), groups)
     }

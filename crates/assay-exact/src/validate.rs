@@ -7,6 +7,10 @@ use alloc::format;
 
 const MOST_LEAVES: u128 = 1 << 22;
 const MOST_ELEMENTS: u128 = 1 << 24;
+/// Of a row of DOT weights, which numbers of 16 bits are multiplied with.
+pub(crate) const MOST_OF_PLANES: usize = 2016;
+/// Of one that bytes are multiplied with.
+pub(crate) const MOST_OF_BYTES: usize = 992;
 /// The longest calldata and the return data together fit a transaction.
 const MOVE_BYTES: usize = 84_000;
 
@@ -59,7 +63,7 @@ fn weight(form: &Form) -> Result<()> {
     let last = form.dims.last();
     let (element_type, rank, most) = match form.layout {
         Layout::Plain => return limits(form),
-        Layout::Dot => (ElementType::U8, 2, 992),
+        Layout::Dot => (ElementType::U8, 2, MOST_OF_PLANES),
         Layout::Lookup => (ElementType::S8, 2, 1024),
         Layout::Channel => (ElementType::U8, 1, usize::MAX),
     };

@@ -162,7 +162,7 @@ fn products_of_16_bits() {
     assert_eq!(products(&[258], 1, 1, &[vec![3]], &[(0, 1)]), [516]);
     assert_eq!(products(&[65_535], 1, 1, &[vec![0]], &[(0, 65_535)]), [131_071]);
     // Sums of two rows of the output, four weight rows, one to four groups.
-    for k in [1, 31, 32, 33, 64, 991, 992] {
+    for k in [1, 31, 32, 33, 64, 992, 2016] {
         for groups in [1, 2, 4] {
             let numbers: Vec<u32> = (0..2 * groups * k).map(|i| (i * 40_503 % 65_536) as u32).collect();
             let rows: Vec<Vec<u8>> =
@@ -171,9 +171,9 @@ fn products_of_16_bits() {
             products(&numbers, k, groups, &rows, &channels);
         }
     }
-    // 992 · 65,535 · 255 is far beyond s32.
-    let largest = products(&vec![65_535; 992], 992, 1, &[vec![255; 992]], &[(0, 0)]);
-    assert_eq!(largest, [(992i64 * 65_535 * 255) as i32]);
+    // 2,016 · 65,535 · 255 is far beyond s32.
+    let largest = products(&vec![65_535; 2016], 2016, 1, &[vec![255; 2016]], &[(0, 0)]);
+    assert_eq!(largest, [(2016i64 * 65_535 * 255) as i32]);
 }
 
 fn is_taken(given: &Given) -> bool {
@@ -217,7 +217,7 @@ fn structure_of_dot_planes() {
         let program = Program::read(&dot_planes(3, 5, 4, groups).bytes()).unwrap();
         assert_eq!(judge_version(&program), 2);
     }
-    assert!(is_taken(&dot_planes(1, 992, 1, 1)));
+    assert!(is_taken(&dot_planes(1, 2016, 1, 1)));
     let right = dot_planes(3, 5, 4, 2);
     let bytes = Given { head: [4, 0, S32], a: plain(U8, &[6, 5]), ..right.clone() };
     assert_eq!(judge_version(&Program::read(&bytes.bytes()).unwrap()), 1);
@@ -226,7 +226,7 @@ fn structure_of_dot_planes() {
         ("a of s32", Given { a: plain(S32, &[6, 10]), ..right.clone() }),
         ("one plane", Given { a: plain(U8, &[6, 5]), ..right.clone() }),
         ("a byte more", Given { a: plain(U8, &[6, 11]), ..right.clone() }),
-        ("993 numbers", dot_planes(1, 993, 1, 1)),
+        ("2,017 numbers", dot_planes(1, 2017, 1, 1)),
         ("no groups", Given { k: 0, ..right.clone() }),
         ("3 groups of 4 rows", dot_planes(3, 5, 4, 3)),
         ("rows of one group", Given { k: 1, ..right.clone() }),
@@ -234,7 +234,7 @@ fn structure_of_dot_planes() {
         ("another last dim", Given { dims: vec![3, 5], ..right.clone() }),
         ("plain weights", Given { b: plain(U8, &[4, 5]), ..right.clone() }),
         ("planes by variant 0", Given { head: [4, 0, S32], ..right.clone() }),
-        ("variant 5", Given { head: [4, 5, S32], ..right.clone() }),
+        ("variant 6", Given { head: [4, 6, S32], ..right.clone() }),
     ] {
         assert!(!is_taken(&wrong), "{why}");
     }

@@ -77,6 +77,7 @@ const requantization = z.object({
   scaled: z.number().optional().meta({ description: "binary32: accumulator times scale" }),
   rounded: z.number().optional(),
   withZeroPoint: z.number().optional(),
+  bits: count.optional().meta({ description: "u of DOT rescaled: kept between -2^u and 2^u - 1" }),
   clamped: z
     .number()
     .optional()

@@ -13,7 +13,7 @@ import { tensorOf } from "../entries.ts";
 import { type Gguf, HALF_UNIT, readRow } from "../gguf.ts";
 import { RESIDUAL_BITS } from "../residual.ts";
 import { readLayers } from "../scales.ts";
-import { product, reshaped, scaled } from "../steps.ts";
+import { product, reshaped } from "../steps.ts";
 import { biasesOf, type Context, type Rows, weightsOf } from "./context.ts";
 import { layerOf, SCALE_NAMES } from "./layer.ts";
 import { normalized } from "./normalize.ts";
@@ -56,12 +56,8 @@ function emitted(file: Gguf, scales: unknown, { text: places }: TextLength): Der
   for (const [layer, layerScales] of layers.entries())
     rows = layerOf(ctx, layer, layerScales, rows, layer === shape.layers - 1 ? 1 : places);
   builder.node = "scores";
-  const { sums, units } = product(builder, rows.x, weightsOf(ctx, HEAD), [1], 1, biasesOf(ctx, HEAD));
-  const scores = scaled(
-    builder,
-    sums,
-    units.map((unit) => unit * 2 ** SCORE_BITS),
-  );
+  const result = { unit: 2 ** -SCORE_BITS, bits: 31 };
+  const scores = product(builder, rows.x, weightsOf(ctx, HEAD), [1], result, 1, biasesOf(ctx, HEAD));
   const derived = pruned(builder.model("words"), scores, builder.nodes);
   assertValid(derived.model.program);
   return derived;

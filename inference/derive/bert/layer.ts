@@ -1,11 +1,10 @@
 /** A layer of a classifier: attention to all places of the text, then two products with GELU between them. */
 import type { Operand } from "../../program/form.ts";
 import { exponentials, farBelow, MOST_BYTE, mixedValues } from "../attention.ts";
-import { cutRows, joinedRows } from "../quantized-rows.ts";
+import { joinedRows } from "../quantized-rows.ts";
 import { added } from "../residual.ts";
 import type { LayerScales } from "../scales.ts";
 import {
-  bytes,
   inParts,
   largest,
   MOST,
@@ -13,7 +12,6 @@ import {
   partsOf,
   powerOfTwo,
   product,
-  scaled,
   TABLE_HALF,
   tabulated,
   wide,
@@ -42,15 +40,10 @@ function attention(ctx: Context, layer: number, scales: Scales, { x, state }: Ro
   const parts = (["attn_q", "attn_k", "attn_v"] as const).map((name) => layerPart(layer, name));
   const weights = joinedRows(parts.map((part) => weightsOf(ctx, part)));
   const biases = parts.flatMap((part) => [...biasesOf(ctx, part)]);
-  const { sums, units } = product(builder, x, weights, [places], 1, biases);
   const [q, k] = [scales.q / MOST_BYTE, scales.k / MOST_BYTE] as const;
   const v = scales.v.map((most) => most / MOST_BYTE);
   const steps = [...new Array<number>(width).fill(q), ...new Array<number>(width).fill(k), ...v];
-  const stored = bytes(
-    builder,
-    sums,
-    steps.map((step, i) => (units[i] as number) / step),
-  );
+  const stored = product(builder, x, weights, [places], { unit: steps }, 1, biases);
   /** Channels of one of the three by head. @param isByPlace or by channel */
   const headsOf = (part: number, rows: number, isByPlace: boolean): Operand =>
     moved(builder, stored, isByPlace ? [heads, rows, headWidth] : [heads, headWidth, rows], [
@@ -66,7 +59,6 @@ function attention(ctx: Context, layer: number, scales: Scales, { x, state }: Ro
   const values = { columns: headsOf(2, places, false), steps: v };
   const mixed = mixedValues(builder, shares, values, queries, largest(scales.v) / MOST);
   const part = layerPart(layer, "attn_output");
-  const out = product(builder, mixed, weightsOf(ctx, part), [queries], 1, biasesOf(ctx, part));
   const before =
     queries === places
       ? state
@@ -79,28 +71,23 @@ function attention(ctx: Context, layer: number, scales: Scales, { x, state }: Ro
             [width, [[1, 1]]],
           ],
         );
-  return normalized(ctx, added(builder, before, out), layerPart(layer, "attn_output_norm"));
+  const outBiases = biasesOf(ctx, part);
+  const sum = added(builder, before, mixed, weightsOf(ctx, part), { biases: outBiases });
+  return normalized(ctx, sum, layerPart(layer, "attn_output_norm"));
 }
 
 function feedForward(ctx: Context, layer: number, scales: Scales, { x, state }: Rows, queries: number): Rows {
   const { builder, shape } = ctx;
   const { hidden } = shape;
   const [up, down] = [layerPart(layer, "ffn_up"), layerPart(layer, "ffn_down")];
-  const { sums, units } = product(builder, x, weightsOf(ctx, up), [queries], 1, biasesOf(ctx, up));
   const unit = powerOfTwo(scales.up) / TABLE_HALF;
-  const integers = scaled(
-    builder,
-    sums,
-    units.map((own) => own / unit),
-    TABLE_HALF,
-  );
+  // Beyond 16 bits the table's ends count.
+  const result = { unit, zero: TABLE_HALF, bits: 16 };
+  const integers = product(builder, x, weightsOf(ctx, up), [queries], result, 1, biasesOf(ctx, up));
   const active = tabulated(builder, integers, (integer) => gelu(integer * unit) / unit);
-  const parts = partsOf(hidden);
-  const shaped = inParts(builder, active, [queries, hidden], parts);
-  const operand = wide(builder, shaped, [1], unit);
-  const rows = cutRows(weightsOf(ctx, down), parts);
-  // The bias is added once.
-  const none = new Array<number>((parts - 1) * shape.width).fill(0);
-  const out = product(builder, operand, rows, [queries], parts, [...biasesOf(ctx, down), ...none]);
-  return normalized(ctx, added(builder, state, out, parts), layerPart(layer, "layer_output_norm"));
+  const weights = weightsOf(ctx, down);
+  const parts = partsOf(weights);
+  const operand = wide(builder, inParts(builder, active, [queries, hidden], parts), [1], unit);
+  const sum = added(builder, state, operand, weights, { parts, biases: biasesOf(ctx, down) });
+  return normalized(ctx, sum, layerPart(layer, "layer_output_norm"));
 }

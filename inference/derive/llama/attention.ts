@@ -1,8 +1,9 @@
 /** Causal attention with shared heads of keys and values. */
 import type { Operand } from "../../program/form.ts";
 import { exponentials, MOST_BYTE, mixedValues, type Scores, type Values } from "../attention.ts";
+import { joinedRows } from "../quantized-rows.ts";
 import { added } from "../residual.ts";
-import { bytes, MOST, moved, product, sizeOf, type Wide } from "../steps.ts";
+import { MOST, moved, product, sizeOf, type Wide } from "../steps.ts";
 import { type Context, weightsOf } from "./context.ts";
 import { type Places, turned } from "./places.ts";
 import { normalized } from "./residual.ts";
@@ -22,7 +23,7 @@ export function attention(
   const values = valuesOf(ctx, layer, scales, x);
   const mixed = mixedValues(builder, shares, values, ctx.places, scales.mixed / MOST);
   const out = weightsOf(ctx, layerTensor(layer, "attn_output"));
-  return added(builder, state, product(builder, mixed, out, [ctx.places]));
+  return added(builder, state, mixed, out);
 }
 
 /** [shared heads, heads a shared head · places, places] */
@@ -30,19 +31,14 @@ function scoresOf(ctx: Context, layer: number, scales: LayerScales, places: Plac
   const { builder, shape } = ctx;
   const { heads, sharedHeads, headWidth } = shape;
   const share = heads / sharedHeads;
-  const both = turned(
-    ctx,
-    places,
-    x,
+  const weights = joinedRows(
     (["attn_q", "attn_k"] as const).map((name) => weightsOf(ctx, layerTensor(layer, name))),
   );
   const steps = [scales.q, scales.k].map((most) => most / MOST_BYTE) as [number, number];
   const all = heads + sharedHeads;
-  const factors = Array.from(
-    { length: all * headWidth },
-    (_, i) => both.unit / (i < heads * headWidth ? steps[0] : steps[1]),
-  );
-  const stored = bytes(builder, both.numbers, factors);
+  const stepOf = (_: unknown, channel: number): number =>
+    steps[channel < heads * headWidth ? 0 : 1] as number;
+  const stored = turned(ctx, places, x, weights, Array.from({ length: all * headWidth }, stepOf));
   /** Heads from one on, as many for each shared head. */
   const headsFrom = (from: number, count: number): Operand =>
     moved(
@@ -78,13 +74,8 @@ function sharesOf({ builder }: Context, { allowed }: Places, { scores, unit }: S
 function valuesOf(ctx: Context, layer: number, scales: LayerScales, x: Wide): Values {
   const { builder, shape, places } = ctx;
   const { sharedHeads, headWidth } = shape;
-  const { sums, units } = product(builder, x, weightsOf(ctx, layerTensor(layer, "attn_v")), [places]);
   const steps = scales.v.map((most) => most / MOST_BYTE);
-  const values = bytes(
-    builder,
-    sums,
-    steps.map((step, i) => (units[i] as number) / step),
-  );
+  const values = product(builder, x, weightsOf(ctx, layerTensor(layer, "attn_v")), [places], { unit: steps });
   const columns = moved(
     builder,
     values,

@@ -1,7 +1,7 @@
 /** What places do: they say which others a place may read, and turn queries and keys. */
 import type { Operand } from "../../program/form.ts";
-import { chosenRows, joinedRows, type QuantizedRows } from "../quantized-rows.ts";
-import { largest, product, scaled, sizeOf, type Wide } from "../steps.ts";
+import { chosenRows, type QuantizedRows } from "../quantized-rows.ts";
+import { bytes, product, type Wide } from "../steps.ts";
 import type { Context } from "./context.ts";
 
 export interface Places {
@@ -13,8 +13,6 @@ export interface Places {
 }
 
 const TURN_BITS = 14;
-/** Of what is turned: two products of it fit s32. */
-const MOST_TURNED = 2 ** 15.9;
 
 /** A place reads those before it that hold an id, and itself.
  *  @param isText bool [1, places]: whether a place holds an id */
@@ -42,40 +40,35 @@ export function placesOf({ builder, shape, places }: Context, isText: Operand): 
   return { allowed: builder.select(earlier, isText, own), cosines: turns(Math.cos), sines: turns(Math.sin) };
 }
 
-export interface Turned {
-  /** s32 [places, channels of all heads] */
-  readonly numbers: Operand;
-  readonly unit: number;
-}
+/** Fraction bits of what is turned, in steps of a query's or key's bytes. */
+const STEP_BITS = 7;
+/** With their sign: twice as large as the largest byte. */
+const MOST_BITS = 8 + STEP_BITS;
 
-/** Products whose pairs of neighbouring channels, as complex numbers, are turned by their places. */
+/** Products whose pairs of neighbouring channels, as complex numbers, are turned by their places, as signed bytes.
+ *  @param steps what 1 of each channel's bytes stands for, the same of both of a pair */
 export function turned(
   { builder, places }: Context,
   { cosines, sines }: Places,
   x: Wide,
-  weights: readonly QuantizedRows[],
-): Turned {
-  const rows = joinedRows(weights);
+  rows: QuantizedRows,
+  steps: readonly number[],
+): Operand {
   // In the place of each channel the other one of its pair: -y and x beside x and y.
   const beside = chosenRows(
     rows,
     Array.from(rows.scales, (_, n) => (n % 2 === 0 ? { row: n + 1, sign: -1 } : { row: n - 1, sign: 1 })),
   );
-  const all = [rows, beside].map((each) => product(builder, x, each, [places]));
-  const size = Math.max(...all.map(({ sums, units }) => largest(units) * sizeOf(builder, sums)));
-  const unit = size / MOST_TURNED;
-  const [straight, crossed] = all.map(({ sums, units }) =>
-    scaled(
-      builder,
-      sums,
-      units.map((own) => own / unit),
-    ),
-  ) as [Operand, Operand];
+  const result = { unit: steps.map((step) => step / 2 ** STEP_BITS), bits: MOST_BITS };
+  const [straight, crossed] = [rows, beside].map((each) => product(builder, x, each, [places], result)) as [
+    Operand,
+    Operand,
+  ];
   const numbers = builder.arith(
     "add",
     "s32",
     builder.arith("mul", "s32", straight, cosines),
     builder.arith("mul", "s32", crossed, sines),
   );
-  return { numbers, unit: unit / 2 ** TURN_BITS };
+  return bytes(builder, numbers, [2 ** -(STEP_BITS + TURN_BITS)]);
 }

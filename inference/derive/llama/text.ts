@@ -5,7 +5,7 @@ import type { Operand } from "../../program/form.ts";
 import { ID_OFFSET, NO_ID } from "../../text/ids.ts";
 import { tableParts } from "../embedding.ts";
 import { chosenRows, type QuantizedRows } from "../quantized-rows.ts";
-import { largest, moved, product, reshaped, SCORE_ROW, scaled, type Wide } from "../steps.ts";
+import { largest, moved, product, reshaped, SCORE_ROW, type Wide } from "../steps.ts";
 import { type Context, type Lengths, weightsOf } from "./context.ts";
 
 export interface Ids {
@@ -68,12 +68,7 @@ export function chosen(
   const candidates = candidatesOf(weightsOf(ctx, shape.head), only);
   const unit = Math.max(...candidates.map(({ rows }) => largest(rows.scales))) * x.unit;
   const parts = candidates.map(({ ids, rows, perRow }) => {
-    const { sums, units } = product(builder, x, rows, [answer]);
-    const scores = scaled(
-      builder,
-      sums,
-      units.map((own) => own / unit),
-    );
+    const scores = product(builder, x, rows, [answer], { unit, bits: 31 });
     return { ids, perRow, scores: reshaped(builder, scores, [answer, ids.length / perRow, perRow]) };
   });
   const most = parts

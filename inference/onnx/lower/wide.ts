@@ -151,10 +151,9 @@ export function rescaleWide(
 export function fixedPoint(scale: number, size: number, zero: number): ChannelParameters {
   for (let shift = 44; shift > 0; shift--) {
     const multiplier = Math.round(scale * 2 ** shift);
-    const addend = BigInt(2 * zero + 1) << BigInt(shift - 1);
-    const bound = size * multiplier + Math.abs(Number(addend));
-    if (multiplier < 2 ** 30 && bound < 2 ** 53)
-      return { ...PLAIN_CHANNEL, bias: 0, weightOffset: 0, multiplier, addend, shift };
+    const addend = (2 * zero + 1) * 2 ** (shift - 1);
+    if (multiplier < 2 ** 30 && size * multiplier + Math.abs(addend) < 2 ** 53)
+      return { ...PLAIN_CHANNEL, bias: 0, weightOffset: 0, multiplier, addend: BigInt(addend), shift };
   }
   return refuse(
     `its integers of up to ${size} times the scale ${scale} leave 53 bits`,

@@ -17,9 +17,12 @@ library MakeRows {
 
     function dot(Case memory c) internal pure {
         unchecked {
-            c.variant = c.dice.below(5);
+            c.variant = c.dice.below(6);
+            bool isPlanes = c.variant >= 4;
             if (c.variant == 3) return _dotOfActivations(c);
-            uint256 length = c.dice.once(40) ? 992 - c.dice.below(2) : c.dice.dim(c.dice.once(3) ? 200 : 40);
+            uint256 longest = isPlanes ? 2016 : 992;
+            uint256 length =
+                c.dice.once(40) ? longest - c.dice.below(2) : c.dice.dim(c.dice.once(3) ? 200 : 40);
             uint256 groups = c.dice.once(2) ? 1 : c.dice.range(1, 5);
             // Half of them have so few products that they are planned.
             bool isSmall = c.dice.once(2);
@@ -29,12 +32,12 @@ library MakeRows {
             uint256 most = (length > 100 ? 60 : length > 40 ? 400 : 1600) / outputs + 1;
             if (isSmall) most = 256 / ((length + 31) / 32) / outputs + 1;
             // Rows of planes are twice as long, and calldata hold them.
-            if (c.variant == 4) most = most / 2 + 1;
+            if (isPlanes) most = most / 2 + 1;
             uint256 outer = rank == 1 ? 0 : c.dice.shape(rank - 1, most);
-            bool isSums = c.variant == 0 || c.variant == 4;
+            bool isSums = c.variant == 0 || c.variant == 4 || (c.variant == 5 && c.dice.once(2));
             Cases.output(c, isSums ? 2 : c.dice.below(2), rank, outer | outputs << (256 - 32 * rank));
             // Rows of planes are of bytes without a sign, and twice as long.
-            if (c.variant == 4) _activations(c, 0, c.count / outputs * groups, 2 * length, 1);
+            if (isPlanes) _activations(c, 0, c.count / outputs * groups, 2 * length, 1);
             else _activations(c, 0, c.count / outputs * groups, length, 2);
             _weights(c, outputs, length);
         }

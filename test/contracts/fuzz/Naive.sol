@@ -134,7 +134,7 @@ library Naive {
     {
         unchecked {
             if (c.variant == 3) return _dotOfActivations(c, a, b, i);
-            bool isPlanes = c.variant == 4;
+            bool isPlanes = c.variant >= 4;
             uint256 length = isPlanes ? a.last / 2 : a.last;
             uint256 n = i % c.last;
             uint256 from = (i / c.last * c.attribute + n * c.attribute / c.last) * a.last;
@@ -151,8 +151,21 @@ library Naive {
                 sum += int256(x) * (w - offset);
             }
             sum = _wrap(sum + int256(int32(uint32(parameters >> 224))));
-            if (c.variant == 0 || isPlanes) return uint32(uint256(sum));
-            return _scaled(c, sum, parameters);
+            if (c.variant == 0 || c.variant == 4) return uint32(uint256(sum));
+            return c.variant == 5 ? _rescaled(c, sum, parameters) : _scaled(c, sum, parameters);
+        }
+    }
+
+    /// @dev A byte as by the integer form; or kept to as many bits as the upper clamp says.
+    function _rescaled(Case memory c, int256 sum, uint256 parameters) private pure returns (uint256) {
+        unchecked {
+            int256 shifted = _floor(sum, parameters);
+            if (c.code == 2) {
+                int256 limit = int256(2 ** ((parameters >> 64) % 32));
+                if (shifted < -limit) shifted = -limit;
+                return uint32(uint256(shifted < limit ? shifted : limit - 1));
+            }
+            return _byte(shifted, parameters);
         }
     }
 
@@ -230,6 +243,13 @@ library Naive {
             if (c.variant == 2) return DONT_KNOW;
             int256 q = _floor(acc, parameters);
             if (c.opcode == 6) return uint32(uint256(q));
+            return _byte(q, parameters);
+        }
+    }
+
+    /// @dev Zero point, then clamps.
+    function _byte(int256 q, uint256 parameters) private pure returns (uint256) {
+        unchecked {
             q += int256(uint256(uint8(parameters >> 80)));
             int256 lower = int256(uint256(uint8(parameters >> 72)));
             int256 upper = int256(uint256(uint8(parameters >> 64)));

@@ -6,7 +6,7 @@ import {IPlanner} from "../../../verifier-contracts/interfaces/IPlanner.sol";
 import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
 import {
     DOT_ACTIVATIONS,
-    DOT_PLANES,
+    DOT_RESCALED,
     LOOKUP_EACH,
     OP_DOT,
     OP_LOOKUP,
@@ -72,7 +72,7 @@ contract RecordTrial {
 
     function _isJudgedOnly(Case memory c) private pure returns (bool) {
         if (c.opcode == OP_LOOKUP) return c.variant == LOOKUP_EACH;
-        if (c.opcode == OP_DOT) return c.variant == DOT_ACTIVATIONS || c.variant == DOT_PLANES;
+        if (c.opcode == OP_DOT) return c.variant >= DOT_ACTIVATIONS && c.variant <= DOT_RESCALED;
         if (c.opcode == OP_RESCALE) return c.variant == RESCALE_RATIO || c.variant == RESCALE_PLANES;
         return c.opcode == OP_REDUCE && c.variant == REDUCE_NORM;
     }

@@ -8,7 +8,12 @@ import {Judge} from "../../../verifier-contracts/Judge.sol";
 import {TraceReader} from "../../../verifier-contracts/TraceReader.sol";
 import {ITruth} from "../../../verifier-contracts/interfaces/ITruth.sol";
 import {Orders} from "../../../verifier-contracts/libraries/Orders.sol";
-import {DOT_ACTIVATIONS, DOT_INTEGER, DOT_PLANES} from "../../../verifier-contracts/types/Program.sol";
+import {
+    DOT_ACTIVATIONS,
+    DOT_INTEGER,
+    DOT_PLANES,
+    DOT_RESCALED
+} from "../../../verifier-contracts/types/Program.sol";
 import {Claim, Opening, Request} from "../../../verifier-contracts/types/Types.sol";
 import {NaiveTree} from "../libraries/NaiveTree.sol";
 import {ProgramBuilder as B} from "../registry/ProgramBuilder.sol";
@@ -35,10 +40,14 @@ contract ConvictionGasTest is TraceFixture {
             d.weight(1, 0, B.dims1(1));
             commit(weightTensors, 1, 1);
         }
-        commitStep(d, 0x080900, B.dims2(16, variant == DOT_PLANES ? 2 * k : k), 0x8001, N, N, 0);
-        if (areActivations) commitStep(d, 0x040302, B.dims2(16, 16), 0, 0, N, 16);
-        else if (variant == DOT_PLANES) commitStep(d, 0x040402, B.dims2(16, 64), 0, 0x8000, N, 1);
-        else commitStep(d, 0x040100, B.dims2(16, 64), 0, 0x8000, N, 1);
+        commitStep(d, 0x080900, B.dims2(16, variant >= DOT_PLANES ? 2 * k : k), 0x8001, N, N, 0);
+        if (areActivations) {
+            commitStep(d, 0x040302, B.dims2(16, 16), 0, 0, N, 16);
+        } else if (variant >= DOT_PLANES) {
+            commitStep(d, bytes3(uint24(0x040002 + variant * 256)), B.dims2(16, 64), 0, 0x8000, N, 1);
+        } else {
+            commitStep(d, 0x040100, B.dims2(16, 64), 0, 0x8000, N, 1);
+        }
         for (uint256 i = 2; i < 16; ++i) {
             commitStep(d, 0x080900, B.dims1(2), 0x8001, N, N, 0);
         }
@@ -141,5 +150,17 @@ contract ConvictionGasTest is TraceFixture {
 
     function test_convictElement_planes992_succeeds() public {
         _convict(992, DOT_PLANES, "dot of planes ", 290_000);
+    }
+
+    function test_convictElement_planes1536_succeeds() public {
+        _convict(1536, DOT_PLANES, "dot of planes ", 360_000);
+    }
+
+    function test_convictElement_planes2016_succeeds() public {
+        _convict(2016, DOT_PLANES, "dot of planes ", 460_000);
+    }
+
+    function test_convictElement_rescaled1536_succeeds() public {
+        _convict(1536, DOT_RESCALED, "dot rescaled ", 360_000);
     }
 }

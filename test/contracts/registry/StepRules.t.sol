@@ -161,7 +161,7 @@ contract StepRulesTest is StepRulesContext {
     }
 
     function test_register_dot_reverts() public {
-        bad(F.VARIANT, 5, record(0x040502, _d24, LONG, DOT, N, 1));
+        bad(F.VARIANT, 6, record(0x040602, _d24, LONG, DOT, N, 1));
         bad(F.TYPE, 0, record(0x040000, _d24, LONG, DOT, N, 1));
         bad(F.TYPE, 2, record(0x040102, _d24, LONG, DOT, N, 1));
         bad(F.TYPE, 4, record(0x040204, _d24, LONG, DOT, N, 1));
@@ -172,6 +172,10 @@ contract StepRulesTest is StepRulesContext {
         bad(F.OPERAND_B, MAP, record(0x040002, _d24, LONG, MAP, N, 1));
         bad(F.OPERAND_B, LONG, record(0x040002, _d24, LONG, LONG, N, 1));
         bad(F.OPERAND_B, 4, record(0x040002, B.dims2(2, 5), LONG, DOT, N, 1));
+        bad(F.OPERAND_B, 993, record(0x040002, _d24, LONG, LONG_DOT, N, 1));
+        bad(F.OPERAND_B, 993, record(0x040100, _d24, LONG, LONG_DOT, N, 1));
+        // Numbers of 16 bits can have as many.
+        bad(F.OPERAND_A, 40, record(0x040402, _d24, LONG, LONG_DOT, N, 1));
         bad(F.OPERAND_C, INT, record(0x040002, _d24, LONG, DOT, INT, 1));
         bad(F.K, 0, record(0x040002, _d24, LONG, DOT, N, 0));
         bad(F.K, 3, record(0x040002, _d24, LONG, DOT, N, 3));
@@ -181,6 +185,9 @@ contract StepRulesTest is StepRulesContext {
     function test_register_planes_succeeds() public {
         good(record(0x040402, _d24, LONG, HALF, N, 1));
         good(record(0x040402, B.dims1(4), LONG, HALF, N, 2));
+        good(record(0x040500, _d24, LONG, HALF, N, 1));
+        good(record(0x040501, _d24, LONG, HALF, N, 1));
+        good(record(0x040502, B.dims1(4), LONG, HALF, N, 2));
         good(record(0x060200, B.dims3(2, 3, 8), INT, CHANNELS, N, 0));
         good(record(0x060200, B.dims2(6, 8), INT, CHANNEL, N, 0));
         good(record(0x060200, B.dims2(6, 2), IDS, CHANNEL, N, 0));
@@ -197,6 +204,9 @@ contract StepRulesTest is StepRulesContext {
         bad(F.OPERAND_C, INT, record(0x040402, _d24, LONG, HALF, INT, 1));
         bad(F.K, 0, record(0x040402, _d24, LONG, HALF, N, 0));
         bad(F.K, 3, record(0x040402, _d24, LONG, HALF, N, 3));
+        bad(F.TYPE, 4, record(0x040504, _d24, LONG, HALF, N, 1));
+        bad(F.OPERAND_A, INT, record(0x040502, _d24, INT, HALF, N, 1));
+        bad(F.OPERAND_A, 40, record(0x040500, _d24, LONG, DOT, N, 1));
     }
 
     function test_register_planes_reverts() public {
@@ -213,10 +223,12 @@ contract StepRulesTest is StepRulesContext {
     }
 
     function test_register_planesExecution_reverts() public {
-        bytes[2] memory tested = [
-            record(0x040402, _d24, LONG, HALF, N, 1), record(0x060200, B.dims3(2, 3, 8), INT, CHANNELS, N, 0)
+        bytes[3] memory tested = [
+            record(0x040402, _d24, LONG, HALF, N, 1),
+            record(0x040500, _d24, LONG, HALF, N, 1),
+            record(0x060200, B.dims3(2, 3, 8), INT, CHANNELS, N, 0)
         ];
-        for (uint256 i = 0; i < 2; ++i) {
+        for (uint256 i = 0; i < 3; ++i) {
             rejectsExecution(tested[i]);
         }
     }

@@ -12,7 +12,7 @@ abstract contract StepRulesContext is RegistryTest {
 
     uint16 internal constant N = B.NONE;
     // Weight tensors: u8 [256], DOT [4, 40], LOOKUP [10, 6], CHANNEL [4] and [1], s32 [10, 4], f32 [4], s32 [1],
-    // u8 [2, 1024], [2, 1025], [1, 8192] and [1, 8193], DOT [4, 20], s32 [5, 1].
+    // u8 [2, 1024], [2, 1025], [1, 8192] and [1, 8193], DOT [4, 20], s32 [5, 1], DOT [4, 993].
     uint16 internal constant MAP = 0x8000;
     uint16 internal constant DOT = 0x8001;
     uint16 internal constant LOOKUP = 0x8002;
@@ -27,7 +27,8 @@ abstract contract StepRulesContext is RegistryTest {
     uint16 internal constant TOO_LONG_NORM = 0x800b;
     uint16 internal constant HALF = 0x800c;
     uint16 internal constant COLUMN = 0x800d;
-    uint16 internal constant NO_WEIGHT = 0x800e;
+    uint16 internal constant LONG_DOT = 0x800e;
+    uint16 internal constant NO_WEIGHT = 0x800f;
     // Steps: s32, u8, bool and f32 [2, 3, 4], s32 [6, 1], u8 [2, 40], s32 [2, 1025]; then the tested one, then an
     // output.
     uint16 internal constant INT = 0;
@@ -95,6 +96,7 @@ abstract contract StepRulesContext is RegistryTest {
         d.weight(1, 0, B.dims2(1, 8193));
         d.weight(2, 0, B.dims2(4, 20));
         d.weight(1, 2, B.dims2(5, 1));
+        d.weight(2, 0, B.dims2(4, 993));
         d.int16s(B.dims3(2, 3, 4), 0);
         d.step(0x080900, B.dims3(2, 3, 4), INT, N, N, 0);
         d.step(0x080604, B.dims3(2, 3, 4), INT, INT, N, 0);

@@ -5,7 +5,7 @@ import { encodeOutput } from "../../../inference/codecs/output.ts";
 import { findByPasses, findByRows, onePass } from "../../../inference/executor/find-output.ts";
 import type { RowPlan } from "../../../inference/executor/rows/plan.ts";
 import { proveProfile } from "../../../inference/profile/prove.ts";
-import { readsClaimed, type Tensor } from "../../../inference/program/form.ts";
+import { isPlanesDot, readsClaimed, type Tensor } from "../../../inference/program/form.ts";
 import { validateProgram } from "../../../inference/program/validate.ts";
 import {
   answerOf,
@@ -55,9 +55,14 @@ describe("deriveLlama", () => {
     expectNear(models);
   });
 
-  it("behavior: rows of weights that are cut, as they are longer than a product's", () => {
+  it.each([
+    ["as long as a product of bytes never has them", 1_024, 1],
+    ["that are cut, as they are longer than a product's", 2_048, 2],
+  ])("behavior: rows of weights %s", (_name, hidden, parts) => {
     const rng = createRng(100);
-    const all = made(rng, { hidden: 1_024, layers: 1, end: 255 });
+    const all = made(rng, { hidden, layers: 1, end: 255 });
+    const { steps } = all.run.prepared.program;
+    expect(steps.some((step) => isPlanesDot(step) && step.k === 2)).toBe(parts === 2);
     const texts = Array.from({ length: 2 * PROMPTS }, () => textOf(rng, all.model, all.prompt));
     expectNear([texts.flatMap((text) => [...compared(all, text)])]);
   });

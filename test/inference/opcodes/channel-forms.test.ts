@@ -52,6 +52,10 @@ function defined(form: ChannelForm, x: number, p: ChannelParameters): number[] {
   switch (form) {
     case "word":
       return [Number(word)];
+    case "limited": {
+      const limit = 2n ** BigInt(p.upper % 32);
+      return [Number(clampedTo(-limit, limit - 1n, shifted))];
+    }
     case "integer":
       return [byte(shifted)];
     case "binary32":
@@ -77,9 +81,10 @@ const SENTINEL = 77;
 function computed(requantizer: Requantizer, form: ChannelForm, to: number, span: Span): number[][] {
   const { count } = span;
   const size = to + 2 * count + 3;
-  const out = form === "word" ? new Int32Array(size) : new Uint8Array(size);
+  const out = form === "word" || form === "limited" ? new Int32Array(size) : new Uint8Array(size);
   out.fill(SENTINEL);
   if (form === "word") requantizer.shiftedSums(out as Int32Array, to, span);
+  else if (form === "limited") requantizer.limited(out as Int32Array, to, span);
   else if (form === "planes") requantizer.planes(out, to, count, span);
   else requantizer.requantize(form, out, to, span);
   const written = form === "planes" ? 2 * count : count;
@@ -149,7 +154,7 @@ describe.each([
         for (const multiplier of MULTIPLIERS)
           words.push({
             ...{ bias: 0, multiplier, addend, shift, scaleBits: 0 },
-            ...{ zeroPoint: 128, lower: 3, upper: 250, weightOffset: 0 },
+            ...{ zeroPoint: 128, lower: 3, upper: 219 + (shift % 37), weightOffset: 0 },
           });
     }
     const requantizer = new Requantizer(packChannel(words), words.length, 0, 32, forms);

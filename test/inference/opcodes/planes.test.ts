@@ -80,16 +80,41 @@ describe("RESCALE planes", () => {
   });
 });
 
-describe("DOT planes", () => {
+/** What EXACT.md states of an accumulator, as stored. */
+function rescaled(acc: bigint, p: ChannelParameters, type: Step["type"]): number {
+  const shifted = BigInt.asIntN(64, acc * BigInt(p.multiplier) + p.addend) >> BigInt(p.shift % 64);
+  const clamped = (x: bigint, low: bigint, high: bigint): bigint => {
+    const raised = x > low ? x : low;
+    return raised < high ? raised : high;
+  };
+  const limit = 2n ** BigInt(p.upper % 32);
+  return Number(
+    type === "s32"
+      ? clamped(shifted, -limit, limit - 1n)
+      : clamped(shifted + BigInt(p.zeroPoint), BigInt(p.lower), BigInt(p.upper)),
+  );
+}
+
+describe.each([
+  ["planes", "s32"],
+  ["rescaled", "s32"],
+  ["rescaled", "u8"],
+  ["rescaled", "s8"],
+] as const)("DOT %s to %s", (name, type) => {
   test("behavior: the kernel equals the definition over groups and sizes, whatever wraps", () => {
     const rng = createRng(22);
     for (let round = 0; round < 120; round++) {
-      const k = rng.pick([1, 2, 31, 32, 33, 63, rng.int(1, 200), 992]);
+      const k = rng.pick([1, 2, 31, 32, 33, 63, rng.int(1, 200), 992, 2016]);
       const groups = rng.int(1, 3);
       const [n, rows] = [groups * rng.int(1, 4), rng.int(1, 3)];
       const bytes = rng.bytes(n * k);
-      const channels = Array.from({ length: n }, () => hostileParameters(rng));
-      const step = record({ opcode: "dot", variant: PRODUCT, type: "s32", dims: [rows, n], k: groups });
+      const channels = Array.from({ length: n }, () =>
+        rng.chance(0.5)
+          ? hostileParameters(rng)
+          : { ...hostileParameters(rng), multiplier: rng.int(1, 2 ** 12), shift: rng.int(8, 30) },
+      );
+      const variant = variantCode("dot", name);
+      const step = record({ opcode: "dot", variant, type, dims: [rows, n], k: groups });
       const kernel = dot.prepare(step, [
         { type: "u8", dims: [rows * groups, 2 * k] },
         { type: "u8", dims: [n, k], words: packDot(bytes, k, channels) },
@@ -97,18 +122,20 @@ describe("DOT planes", () => {
       const a = rng.chance(0.2)
         ? new Uint8Array(rows * groups * 2 * k).fill(255)
         : rng.bytes(rows * groups * 2 * k);
-      const out = new Int32Array(rows * n);
+      const out = type === "s32" ? new Int32Array(rows * n) : new Uint8Array(rows * n);
       kernel(out, a, undefined, undefined);
-      const expected = Array.from(out, (_, i) => {
+      const expected = Array.from({ length: rows * n }, (_, i) => {
         const [row, channel] = [Math.floor(i / n), i % n];
         const from = (row * groups + Math.floor((channel * groups) / n)) * 2 * k;
-        const { bias, weightOffset } = channels[channel] as ChannelParameters;
+        const parameters = channels[channel] as ChannelParameters;
+        const { bias, weightOffset } = parameters;
         let acc = BigInt(bias);
         for (let j = 0; j < k; j++) {
           const u = 256n * BigInt(a[from + j] as number) + BigInt(a[from + k + j] as number);
           acc += u * (BigInt(bytes[channel * k + j] as number) - BigInt(weightOffset));
         }
-        return Number(BigInt.asIntN(32, acc));
+        const wrapped = BigInt.asIntN(32, acc);
+        return name === "planes" ? Number(wrapped) : rescaled(wrapped, parameters, type);
       });
       expect([...out], JSON.stringify({ k, groups, n, rows })).toEqual(expected);
     }
@@ -159,6 +186,14 @@ describe("rules and intervals of planes", () => {
     expect(fieldsOf({}, { a: 0 })).toEqual(["type of operand a", "last dim of operand a"]);
     expect(fieldsOf({}, { type: "u8" })).toEqual(["type"]);
     expect(fieldsOf({}, { k: 2 })).toEqual(["rows of operand a"]);
+  });
+
+  test("default: DOT rescaled gives bytes or s32, and needs version 2 of the judge", () => {
+    const variant = variantCode("dot", "rescaled");
+    for (const type of ["s32", "u8", "s8"] as const) expect(fieldsOf({}, { variant, type })).toEqual([]);
+    expect(judgeVersionOf(program({}, { variant }))).toBe(2);
+    expect(fieldsOf({}, { variant, type: "bool" })).toEqual(["type"]);
+    expect(fieldsOf({}, { variant, a: 0 })).toEqual(["type of operand a", "last dim of operand a"]);
   });
 
   test("behavior: intervals hold every run, and name sums that can leave s32", () => {

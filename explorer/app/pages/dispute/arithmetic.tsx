@@ -129,8 +129,12 @@ export function Longhand({
     if (type === "s8") rest.push(["as a signed number: less 128", clamped - 128, "="]);
   }
   if (clamped !== undefined && withZeroPoint === undefined && form === "integer") {
-    // RESCALE: to s32, or to one byte of a number of 16 bits.
-    const name = type === "s32" ? "low 32 bits, stored" : "kept between 0 and 65,535: a byte of it is stored";
+    // RESCALE: to s32, or to one byte of a number of 16 bits; DOT rescaled: to s32.
+    const { bits } = requantization;
+    const limits = bits === undefined ? undefined : `kept between -2^${bits} and 2^${bits} - 1, stored`;
+    const name =
+      limits ??
+      (type === "s32" ? "low 32 bits, stored" : "kept between 0 and 65,535: a byte of it is stored");
     rest.push([name, clamped, "="]);
   }
   const all: readonly (Line | "rule")[] = [

@@ -57,6 +57,15 @@ export type Requantization =
       readonly addend: bigint;
       readonly shift: number;
       readonly shifted: bigint;
+    }
+  | {
+      readonly form: "limited";
+      readonly multiplier: number;
+      readonly addend: bigint;
+      readonly shift: number;
+      readonly shifted: bigint;
+      /** u: it is kept between -2^u and 2^u - 1 */
+      readonly bits: number;
     };
 
 export interface Arithmetic {

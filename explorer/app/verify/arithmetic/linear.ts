@@ -3,6 +3,7 @@
 import { planeLength } from "../../../../inference/opcodes/planes.ts";
 import { ratio } from "../../../../inference/opcodes/ratio.ts";
 import {
+  limited,
   MOST_NUMBER,
   numberOf as numberOf16,
   quantum,
@@ -15,8 +16,10 @@ import {
   isPlanesDot,
   isRatio,
   isStep,
+  isSumsDot,
   lastDim,
   type Operand,
+  type Step,
   type Tensor,
   type WeightDescriptor,
   weightIndex,
@@ -35,10 +38,16 @@ function parametersOf({ model }: Place, operand: Operand, row: number): ChannelP
 }
 
 /** By the variant of DOT and REQUANT. */
-function requantized(variant: number, accumulator: number, parameters: ChannelParameters) {
+function requantized({ variant, type }: Step, accumulator: number, parameters: ChannelParameters) {
   const { zeroPoint, lower, upper, multiplier, addend, shift, scaleBits } = parameters;
   const clamp = (q: number): number => Math.min(Math.max(q + zeroPoint, lower), upper);
-  if (DOT_VARIANTS[variant] === "integer") {
+  if (type === "s32") {
+    const shifted = shiftedSum(accumulator, parameters);
+    const [form, bits] = ["limited", upper & 31] as const;
+    const requantization: Requantization = { form, multiplier, addend, shift: shift & 63, shifted, bits };
+    return { requantization, stored: limited(shifted, upper) >>> 0 };
+  }
+  if (DOT_VARIANTS[variant] !== "binary32") {
     const shifted = shiftedSum(accumulator, parameters);
     const requantization: Requantization = {
       form: "integer",
@@ -113,9 +122,8 @@ function weightDot(place: Place): Found {
   const found = { ...parts, terms, sum, bias: parameters.bias, accumulator };
   const rows = isPlanesDot(step) ? "row of numbers, 256 · high byte + low byte," : "row of activations";
   const common = { formula: `${rows} · row of weights + bias`, parts: [], dot: found };
-  if (DOT_VARIANTS[step.variant] === "s32" || isPlanesDot(step))
-    return { ...common, stored: accumulator >>> 0 };
-  return { ...common, ...requantized(step.variant, accumulator, parameters) };
+  if (isSumsDot(step)) return { ...common, stored: accumulator >>> 0 };
+  return { ...common, ...requantized(step, accumulator, parameters) };
 }
 
 function channelOf(place: Place) {
@@ -129,7 +137,7 @@ function channelOf(place: Place) {
 
 export function requant(place: Place): Found {
   const { parameters, accumulator, common } = channelOf(place);
-  const done = requantized(place.step.variant, accumulator, parameters);
+  const done = requantized(place.step, accumulator, parameters);
   return { formula: "(a + bias), scaled to a byte", ...common, ...done };
 }
 

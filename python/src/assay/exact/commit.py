@@ -17,6 +17,7 @@ SINCE_2 = (
     (Opcode.LOOKUP, 2),
     (Opcode.DOT, 3),
     (Opcode.DOT, 4),
+    (Opcode.DOT, 5),
     (Opcode.REDUCE, 3),
     (Opcode.RESCALE, 1),
     (Opcode.RESCALE, 2),

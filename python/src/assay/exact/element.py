@@ -82,12 +82,13 @@ def dot(opened: Opened, step: Step, element: int) -> Stored:
     if step.variant == 3:
         m, n = divmod(element, step.form.dims[-1])
         right = m // step.k * step.form.dims[-1] + n
-        rows = [row_numbers(opened, step.a, m), row_numbers(opened, step.b, right)]
-        return kernels.dot_of_activations(*(row.reshape(1, 1, -1) for row in rows))
+        both = [row_numbers(opened, step.a, m), row_numbers(opened, step.b, right)]
+        return kernels.dot_of_activations(*(row.reshape(1, 1, -1) for row in both))
     count, length = opened.program.form_of(step.b).dims
     m, n = divmod(element, count)
     a = np.frombuffer(opened.row(step.a, m * step.k + n * step.k // count), np.uint8)
-    return kernels.dot(step.variant, a.reshape(1, 1, -1), DotRows.parse(opened.row(step.b, n), length))
+    rows = DotRows.parse(opened.row(step.b, n), length)
+    return kernels.dot(step.variant, a.reshape(1, 1, -1), rows, step.form.type)
 
 
 def channel(opened: Opened, step: Step, element: int) -> tuple[Integers, Parameters]:

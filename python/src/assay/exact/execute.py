@@ -130,13 +130,14 @@ def lookup(run: Run, step: Step) -> Stored:
 def dot(run: Run, step: Step) -> Stored:
     assert step.b is not None
     if step.variant == 3:
-        rows, columns = run.numbers(step.a), run.numbers(step.b)
-        length = rows.shape[-1]
-        matrices = rows.size // length // step.k
-        left, right = rows.reshape(matrices, step.k, length), columns.reshape(matrices, -1, length)
+        numbers, columns = run.numbers(step.a), run.numbers(step.b)
+        length = numbers.shape[-1]
+        matrices = numbers.size // length // step.k
+        left, right = numbers.reshape(matrices, step.k, length), columns.reshape(matrices, -1, length)
         return kernels.dot_of_activations(left, right)
     a, _ = run.tensor(step.a)
-    return kernels.dot(step.variant, a.reshape(-1, step.k, a.shape[-1]), run.weights.dot[step.b.index])
+    rows = run.weights.dot[step.b.index]
+    return kernels.dot(step.variant, a.reshape(-1, step.k, a.shape[-1]), rows, step.form.type)
 
 
 def requant(run: Run, step: Step) -> Stored:

@@ -58,18 +58,28 @@ def pick(ids: Integers, table: Stored) -> Stored:
     return table[np.clip(ids, 0, len(table) - 1)]
 
 
-def dot(variant: int, stored: Stored, rows: DotRows) -> Stored:
-    """Stored bytes [M, G, K], of variant 4 [M, G, 2K], times weight rows [N, K] to stored elements [M, N]."""
-    a: Stored | Integers = joined(stored) if variant == 4 else stored
+def dot(variant: int, stored: Stored, rows: DotRows, output: ElementType) -> Stored:
+    """Stored bytes [M, G, K], of variants 4 and 5 [M, G, 2K], times weight rows [N, K] to stored elements [M, N]."""
+    a: Stored | Integers = joined(stored) if variant >= 4 else stored
     m, groups, length = a.shape
     weights = rows.values.reshape(groups, -1, length)
-    # Sums of at most 992 products of 16 by 8 bits: binary64 holds each of them exactly, in any order.
+    # Sums of at most 2,016 products of 16 by 8 bits: binary64 holds each of them exactly, in any order.
     products = np.matmul(a.transpose(1, 0, 2).astype(np.float64), weights.transpose(0, 2, 1).astype(np.float64))
     sums = np.repeat(a.sum(axis=2, dtype=np.int64), len(rows.values) // groups, axis=1)
     exact = products.transpose(1, 0, 2).reshape(m, -1).astype(np.int64)
     parameters = rows.parameters
     acc = wrap(exact - parameters.offset * sums + parameters.bias)
-    return store(acc, ElementType.S32) if variant in (0, 4) else requantized(variant, acc, parameters)
+    if variant in (0, 4):
+        return store(acc, ElementType.S32)
+    if output is ElementType.S32:
+        return limited(acc, parameters)
+    return requantized(1 if variant == 5 else variant, acc, parameters)
+
+
+def limited(acc: Integers, parameters: Parameters) -> Stored:
+    """Rescaled, and clamped to -2^u to 2^u - 1, u being the upper clamp modulo 32."""
+    limit = np.int64(1) << (parameters.upper % 32)
+    return store(np.minimum(np.maximum(scaled(acc, parameters), -limit), limit - 1), ElementType.S32)
 
 
 def joined(planes: Stored) -> Integers:

@@ -28,6 +28,7 @@ MAX_CODEC_HEIGHT = 12
 MAX_MOVED = 84_000
 """bytes of the longest calldata and the return data together"""
 MAX_DOT = 992
+MAX_PLANES = 2016
 MAX_ACTIVATIONS = 1024
 MAX_REDUCED = 1024
 """bytes of a row"""
@@ -81,7 +82,7 @@ def check_layout(weight: Weight, where: str) -> None:
     rank = 1 if weight.layout is Layout.CHANNEL else 2
     if form.type is not required or len(form.dims) != rank:
         raise invalid(f"{where}: layout {weight.layout.name} has type {required.name} and rank {rank}")
-    longest = {Layout.DOT: MAX_DOT, Layout.LOOKUP: 1024}.get(weight.layout)
+    longest = {Layout.DOT: MAX_PLANES, Layout.LOOKUP: 1024}.get(weight.layout)
     if longest is not None and form.dims[1] > longest:
         raise invalid(f"{where}: rows of {form.dims[1]} elements, at most {longest}")
 
@@ -230,7 +231,7 @@ class StepRules:
         self.require(self.form.type is table.type, "the output's type")
 
     def dot(self) -> None:
-        self.variant_below(5)
+        self.variant_below(6)
         self.operands(2)
         if self.step.variant == 3:
             self.dot_of_activations()
@@ -240,14 +241,16 @@ class StepRules:
     def dot_of_weights(self) -> None:
         step, form = self.step, self.form
         a, b = self.tensor(step.a), self.weight(step.b, Layout.DOT)
-        is_planes = step.variant == 4
+        is_planes = step.variant >= 4
         self.require(a.type in (BYTES[:1] if is_planes else BYTES), f"a is {a.type.name}")
         length = 2 * b.dims[1] if is_planes else b.dims[1]
         self.require(a.dims[-1] == length, f"rows of {a.dims[-1]} bytes, must be {length}")
+        self.require(is_planes or b.dims[1] <= MAX_DOT, f"weight rows of {b.dims[1]} bytes, at most {MAX_DOT}")
         self.require(form.dims[-1] == b.dims[0], f"{b.dims[0]} weight rows, last dim {form.dims[-1]}")
         self.require(step.k >= 1 and b.dims[0] % step.k == 0, f"{step.k} groups do not divide {b.dims[0]}")
         self.require(a.row_count == form.row_count * step.k, "rows of a are not rows of the output times groups")
-        self.output_in(*((ElementType.S32,) if step.variant in (0, 4) else BYTES))
+        sums = (ElementType.S32,) if step.variant in (0, 4, 5) else ()
+        self.output_in(*sums, *(() if step.variant in (0, 4) else BYTES))
 
     def dot_of_activations(self) -> None:
         step, form = self.step, self.form
