@@ -5,6 +5,7 @@ import { BaseError } from "../../base/errors.ts";
 import { commitModel, modelId } from "../commit/commitments.ts";
 import { keccak256 } from "../commit/keccak.ts";
 import { prepare } from "../executor/prepare.ts";
+import { runsLike } from "../executor/quick.ts";
 import type { ImportedModel } from "../onnx/import.ts";
 import { encodeProgram } from "../program/encode.ts";
 import { selfTestHash } from "../self-test.ts";
@@ -25,6 +26,7 @@ import { checkedManifest, checkFunction, checkLanes, imageOf, joinWeights } from
 import { quoted } from "./problems.ts";
 import { DEFAULT_LANES, DEFAULT_WINDOWS, type ToolDescription } from "./tool.ts";
 
+/** Most of them; a model whose runs take long has fewer, at least one. */
 const SELF_TESTS = 8;
 const NO_KEY = new Uint8Array(32);
 
@@ -100,7 +102,7 @@ export function writeModel(
       ...(products === "auto" ? {} : { products }),
       ...(arithmetic === "float32" ? {} : { arithmetic }),
     },
-    selfTest: Array.from({ length: SELF_TESTS }, (_, seed) => ({
+    selfTest: Array.from({ length: runsLike(model.program, SELF_TESTS) }, (_, seed) => ({
       seed,
       outputHash: toHex(selfTestHash(prepared, seed)),
     })),

@@ -1,6 +1,7 @@
 import type { StepCheck } from "../program/check.ts";
 import {
   elementBytes,
+  elementCount,
   isEach,
   LOOKUP_VARIANTS,
   lastDim,
@@ -13,6 +14,7 @@ import { unpackLookup } from "../program/weights.ts";
 import { readWord } from "./broadcast.ts";
 import { copyElements } from "./copy.ts";
 import type { Kernel, OpcodeForm, PreparedOperand } from "./opcode.ts";
+import { inChunks, unstored } from "./readers.ts";
 
 /** Ids of a row that one output sums. */
 const MAX_SUMMED_ROWS = 16;
@@ -101,10 +103,22 @@ function pick(step: Step, { dims, constant }: PreparedOperand): Kernel {
   const [v, d] = dims as [number, number];
   const wide = elementBytes(step.type) === 4;
   const table = wide ? bitsOf(constant as TensorData) : (constant as TensorData);
+  if (d === 1) return pickEach(step, Int32Array.from(table));
   return (out, a, _b, _c, from = 0, to = out.length) => {
     const ids = a as Int32Array;
     const target = wide ? bitsOf(out) : out;
     for (let at = from, row = from / d; at < to; at += d, row++)
       copyElements(target, at, table, clamp(ids[row] as number, v - 1) * d, d);
   };
+}
+
+/** @param table of rows of one element */
+function pickEach({ type, dims }: Step, table: Int32Array): Kernel {
+  const last = table.length - 1;
+  return inChunks(elementCount(dims), (out, at, a) => {
+    const ids = a as Int32Array;
+    const picked = unstored(out.length);
+    for (let i = 0; i < picked.length; i++) picked[i] = table[clamp(ids[at + i] as number, last)] as number;
+    (elementBytes(type) === 4 ? bitsOf(out) : out).set(picked);
+  });
 }

@@ -48,11 +48,12 @@ export const floatReader = (
 
 type Copy = typeof copyElements;
 
-const copyNumbers =
-  (offset: number): Copy =>
-  (target, to, source, from, count) => {
-    for (let i = 0; i < count; i++) target[to + i] = (source[from + i] as number) - offset;
-  };
+const copyNumbers = (offset: number): Copy =>
+  offset === 0
+    ? (target, to, source, from, count) => target.set(source.subarray(from, from + count), to)
+    : (target, to, source, from, count) => {
+        for (let i = 0; i < count; i++) target[to + i] = (source[from + i] as number) - offset;
+      };
 
 /** @param copy numbers of the operand that follow one another */
 function reader<T extends Int32Array | Float32Array>(

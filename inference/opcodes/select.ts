@@ -3,7 +3,7 @@ import { elementBytes, elementCount, type Slot, type TensorData } from "../progr
 import { bitsOf } from "../program/tensor.ts";
 import { readBroadcast } from "./broadcast.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
-import { inChunks, integerReader, type Reader } from "./readers.ts";
+import { inChunks, integerReader, type Reader, unstored } from "./readers.ts";
 
 type Read = Reader<Int32Array>;
 
@@ -20,10 +20,11 @@ export const select: OpcodeForm = {
       isWide ? bitsOf(data as TensorData) : (data as TensorData);
     return inChunks(elementCount(dims), (out, at, a, b, c) => {
       const count = out.length;
-      const target = raw(out);
+      const chosen = unstored(count);
       const condition = readA(a, at, count);
       const [yes, no] = [readB(raw(b), at, count), readC(raw(c), at, count)];
-      for (let i = 0; i < count; i++) target[i] = (condition[i] === 0 ? no[i] : yes[i]) as number;
+      for (let i = 0; i < count; i++) chosen[i] = (condition[i] === 0 ? no[i] : yes[i]) as number;
+      raw(out).set(chosen);
     });
   },
   reads: (step, element, source) =>

@@ -29,10 +29,10 @@ export function spread(range: Range, dims: readonly number[], n: number): Range 
   const result = empty(dims);
   if (range.low.length === result.low.length) return range;
   if (result.low.length === 1 || isUniform(range)) return hull(range);
-  result.low.forEach((_, i) => {
+  for (let i = 0; i < result.low.length; i++) {
     result.low[i] = range.low[i % n] as number;
     result.high[i] = range.high[i % n] as number;
-  });
+  }
   return { ...result, tiny: range.tiny };
 }
 

@@ -23,7 +23,8 @@ export class IntervalAnalysis {
     const found = this.rangesOf(step, (problem) => {
       this.problems.push(node === undefined ? problem : { ...problem, node });
     });
-    const range = this.kept + found.low.length > MAX_KEPT_INTERVALS ? hull(found) : found;
+    const isTooMuch = this.kept + found.low.length > MAX_KEPT_INTERVALS;
+    const range = isTooMuch || areAlike(found) ? hull(found) : found;
     this.kept += range.low.length;
     this.ranges.push(range);
     return range;
@@ -53,6 +54,12 @@ export class IntervalAnalysis {
   private context(step: Step, report: (problem: ProfileProblem) => void): StepRanges {
     return new StepRanges(this.model, step, this.ranges.length, this.ranges, this.weightRanges, report);
   }
+}
+
+/** Whether all elements have the same interval. */
+function areAlike({ low, high }: Range): boolean {
+  for (let i = 1; i < low.length; i++) if (low[i] !== low[0] || high[i] !== high[0]) return false;
+  return true;
 }
 
 export function analyse(model: Model, nodes: readonly string[] = []): IntervalAnalysis {

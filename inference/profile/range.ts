@@ -97,7 +97,7 @@ export function empty(dims: readonly number[]): { low: Float64Array; high: Float
 
 /** Index into an operand of `dims` for each element of an output, under broadcast. */
 export const broadcastIndex = (dims: readonly number[], output: readonly number[]): Int32Array =>
-  broadcastMap(output, dims) ?? Int32Array.from({ length: elementCount(output) }, (_, i) => i);
+  broadcastMap(output, dims) ?? new Int32Array(elementCount(output)).map((_, i) => i);
 
 /** Applies `f` to the intervals of broadcast operands; f writes [low, high] of one element into `out`.
  *  @param most elements of which each has an interval of its own */
@@ -115,12 +115,14 @@ export function combine(
   const single = length === 1;
   const result = { low: new Float64Array(length), high: new Float64Array(length) };
   const ranges = operands.map((o) => (single ? hull(o.range) : o.range));
-  const indices = operands.map((o, k) =>
-    isUniform(ranges[k] as Range) ? undefined : broadcastIndex(o.dims, dims),
+  const maps = operands.map(({ dims: own }, k) =>
+    isUniform(ranges[k] as Range) ? undefined : broadcastMap(dims, own),
   );
-  for (let i = 0; i < result.low.length; i++) {
+  const hasOne = ranges.map(isUniform);
+  for (let i = 0; i < length; i++) {
     for (let k = 0; k < ranges.length; k++) {
-      const at = indices[k]?.[i] ?? 0;
+      const map = maps[k];
+      const at = hasOne[k] ? 0 : map === undefined ? i : (map[i] as number);
       low[k] = (ranges[k] as Range).low[at] as number;
       high[k] = (ranges[k] as Range).high[at] as number;
     }
