@@ -17,13 +17,14 @@ import {
   type Settings,
   text,
 } from "../../protocol/service/config.ts";
+import { isModelId, modelFolder, modelIdIn } from "../model-source.ts";
 import { refuseArgument } from "../output.ts";
 
 export const MODEL_SETTINGS = {
   model: {
     schema: text,
     description:
-      "models by the id that agents name, separated by commas: ID=llama, ID=llama:FILE.gguf or ID=openai:NAME",
+      "models by the id that agents name, separated by commas: ID=llama, ID=llama:FILE.gguf, ID=openai:NAME or ID=exact:FOLDER",
   },
   endpoint: {
     schema: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
@@ -54,7 +55,7 @@ export const MODEL_SETTINGS = {
   tries: {
     schema: integer(1, 20),
     default: 3,
-    description: "how often a model may write what cannot be used",
+    description: "how often a model may write what cannot be used; an exact model once",
   },
 } as const satisfies Settings;
 
@@ -74,20 +75,29 @@ export const llamaFolder = ({ llama, data }: Pick<ModelConfig, "llama" | "data">
   resolve(llama ?? `${data}/llama`);
 
 /** Opens all configured models; close them when done. The endpoint's key comes from OPENAI_API_KEY.
- *  @throws BaseError ARGUMENT_INVALID, MODEL_TAKEN, LLAMA_MISSING, LLAMA_FAILED */
+ *  @throws BaseError ARGUMENT_INVALID, MODEL_TAKEN, LLAMA_MISSING, LLAMA_FAILED, MODEL_NOT_FOUND; as `ExactModel` */
 export async function openModels(config: ModelConfig): Promise<ModelRegistry> {
   const registry = createModelRegistry();
   for (const entry of (config.model ?? "").split(",").map((each) => each.trim())) {
-    const [, id, kind, name] = /^([^=]+)=(llama|openai)(?::(.+))?$/.exec(entry) ?? [];
-    if (id === undefined || kind === undefined || (kind === "openai" && name === undefined))
+    const [, id, kind, name] = /^([^=]+)=(llama|openai|exact)(?::(.+))?$/.exec(entry) ?? [];
+    if (id === undefined || kind === undefined || (kind !== "llama" && name === undefined))
       refuseArgument(
         "--model",
         config.model,
-        "ID=llama, ID=llama:FILE or ID=openai:NAME, separated by commas",
+        "ID=llama, ID=llama:FILE, ID=openai:NAME or ID=exact:FOLDER, separated by commas",
       );
-    registry.register(id, await openModel(config, kind, name));
+    registry.register(id, kind === "exact" ? await openExact(id, name) : await openModel(config, kind, name));
   }
   return registry;
+}
+
+/** An agent that names a model id of the registry gets that model or none. */
+async function openExact(id: string, folder = ""): Promise<LanguageModel> {
+  const directory = modelFolder(folder);
+  if (isModelId(id) && modelIdIn(directory) !== id.toLowerCase())
+    refuseArgument("--model", `${id}=exact:${folder}`, `a folder of model ${id}`);
+  const { ExactModel } = await import("../../agent/executor/models/exact.ts");
+  return new ExactModel(directory);
 }
 
 async function openModel(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { createEngineRegistry } from "../../agent/executor/engine/engine.ts";
 import { EXECUTOR_SCHEMA, ExecutorStore } from "../../agent/executor/node/store.ts";
-import { replayTranscript } from "../../agent/executor/replay.ts";
+import { type Replay, replayTranscript } from "../../agent/executor/replay.ts";
 import {
   parseSignedTranscript,
   type SignedTranscript,
@@ -55,24 +55,43 @@ export function addTranscriptCommands(agent: Command): void {
     .description("ask the model of a transcript again and say where it differs");
   withJson(withSettings(withSettings(replay, DATA), MODEL_SETTINGS)).action(
     async (file: string, _flags: object, self: Command) => {
-      const { transcript: recorded, hash } = readTranscript(file);
+      const signed = readTranscript(file);
+      const { transcript: recorded, hash } = signed;
+      const engines = createEngineRegistry();
+      const problems = await transcriptProblems(signed, engines);
       const models = await openModels(modelConfig(self));
       try {
-        const result = await replayTranscript(recorded, models.get(recorded.modelId), createEngineRegistry());
-        printResult(self, { hash, ...result }, [
+        const result = await replayTranscript(recorded, models.get(recorded.modelId), engines);
+        printResult(self, { hash, ...result, problems }, [
+          ...problems.map((problem) => `NOT VALID: ${problem}`),
           result.sameModel
             ? "the same model and parameters"
             : "ANOTHER model or other parameters than in the transcript",
           result.sameCompletion
             ? "the same completion"
-            : `another completion, from character ${result.differsAt} on (a language model is not exact: no fraud follows from it)`,
+            : `another completion, from character ${result.differsAt ?? 0} on`,
           result.sameChoice ? "the same choice" : "another choice",
+          verdictLine(result),
         ]);
+        if (result.verdict === "FALSE" || problems.length > 0) process.exitCode = 1;
       } finally {
         await closeModels(models);
       }
     },
   );
+}
+
+function verdictLine({ verdict, reason }: Replay): string {
+  switch (verdict) {
+    case "REPEATED":
+      return "the transcript's exact model wrote this, as anybody who has it can repeat; that it was used is attested";
+    case "FALSE":
+      return `the transcript is FALSE: ${reason}; whoever signed it changed a completion, or asked another model`;
+    case "UNCHECKED":
+      return `NOT CHECKED: ${reason}`;
+    case "NOT_EXACT":
+      return "the transcript's model is not exact: no fraud follows from another completion";
+  }
 }
 
 const readTranscript = (file: string): SignedTranscript =>

@@ -4,12 +4,10 @@ import { basename, join } from "node:path";
 import { type Hex, keccak256 } from "viem";
 import { askText } from "../../agent/sdk/text.ts";
 import { toHex } from "../../base/bytes.ts";
-import { BaseError } from "../../base/errors.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
-import { loadModelFolder } from "../../inference/model-folder.ts";
 import { runText } from "../../inference/text/answer.ts";
 import type { Message } from "../../inference/text/chat.ts";
-import { folderText } from "../../inference/text/folder-text.ts";
+import { loadTextModel } from "../../inference/text/text-model.ts";
 import { modelFolder, modelIdIn } from "../model-source.ts";
 
 export interface Answer {
@@ -35,21 +33,9 @@ export type Chat = (
   write: (part: string) => void,
 ) => Promise<{ readonly answer: Answer; readonly messages: readonly Message[] }>;
 
-/** @throws BaseError MODEL_NOT_FOUND, MODEL_WITHOUT_TEXT; as `loadModelFolder` */
+/** @throws BaseError MODEL_NOT_FOUND; as `loadTextModel` */
 export function localChat(name: string): Chat {
-  const { directory, manifest, model, modelId, selector, profile, tokenizer } = loadModelFolder(
-    modelFolder(name),
-  );
-  const { text } = folderText(tokenizer, manifest.assay);
-  if (text === undefined) {
-    throw new BaseError({
-      code: "MODEL_WITHOUT_TEXT",
-      shortMessage: `${manifest.name} in ${directory} takes no conversation: its folder has no tokenizer of a language model.`,
-      nextStep:
-        "Run it with `assay model run`. A language model has text where `assay model derive` knows its file's tokenizer, and says so if not.",
-      details: { model: modelId },
-    });
-  }
+  const { model, modelId, selector, profile, text } = loadTextModel(modelFolder(name));
   const prepared = prepare(model, selector, profile);
   return async (messages, write) => {
     const { prompt, messages: kept } = text.lastTurns(messages);

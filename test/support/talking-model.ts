@@ -20,13 +20,15 @@ export const talkingLlama = (metadata: Metadata = tokenizerEntries(VOCABULARY)):
     changed: (parts) => void Object.assign(parts.metadata, metadata),
   });
 
-/** Writes the model's folder. @param parent of it and of what it is derived from */
+/** Writes the model's folder. @param parent of it and of what it is derived from
+ *  @param measured lengths of the texts that scales are measured on */
 export function writeTalking(
   parent: string,
   lengths: { readonly prompt: number; readonly answer: number },
   llama = talkingLlama(),
+  measured = lengths,
 ): string {
-  const { folder, weights } = writeDerivation(join(parent, "source"), llama, measuredOn(llama, lengths));
+  const { folder, weights } = writeDerivation(join(parent, "source"), llama, measuredOn(llama, measured));
   const json = (name: string): unknown => JSON.parse(readFileSync(join(folder, name), "utf8"));
   const source = {
     recipe: { family: "llama", lengths, scales: checkedScales(json("scales.json"), "scales.json") } as const,

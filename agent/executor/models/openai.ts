@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import OpenAI, { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from "openai";
 import { BaseError } from "../../../base/errors.ts";
 import { quote } from "../tool.ts";
-import { type CompletionRequest, type LanguageModel, truncated } from "./language-model.ts";
+import { aborted, type CompletionRequest, type LanguageModel, truncated } from "./language-model.ts";
 
 export interface OpenAiOptions {
   /** with its version path: `http://127.0.0.1:8080/v1` */
@@ -124,10 +124,3 @@ export class OpenAiModel implements LanguageModel {
 
 const isNetworkFault = (error: unknown): boolean =>
   error instanceof APIConnectionError && !(error instanceof APIConnectionTimeoutError);
-
-const aborted = (): BaseError =>
-  new BaseError({
-    code: "MODEL_ABORTED",
-    shortMessage: "The request to the model was stopped.",
-    retryable: true,
-  });

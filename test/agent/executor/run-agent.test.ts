@@ -267,6 +267,7 @@ describe("replayTranscript", () => {
   it("default: the same words", async () => {
     const { transcript } = await signedOne();
     expect(await replayTranscript(transcript, listModel([VIEW_ACTION]), engines)).toEqual({
+      verdict: "NOT_EXACT",
       completion: VIEW_ACTION,
       sameModel: true,
       sameCompletion: true,
