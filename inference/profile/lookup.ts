@@ -21,16 +21,14 @@ export function lookupRange(ctx: StepRanges): Range {
   if (!sum) ctx.areNumbers(descriptor.type, values);
   const low = new Float64Array(columns).fill(Number.POSITIVE_INFINITY);
   const high = new Float64Array(columns).fill(Number.NEGATIVE_INFINITY);
-  let tiny = Number.POSITIVE_INFINITY;
   for (let row = from; row <= to; row++) {
     for (let d = 0; d < columns; d++) {
       const value = sum && row === 0 ? 0 : (values[row * columns + d] as number);
       if (value < (low[d] as number)) low[d] = value;
       if (value > (high[d] as number)) high[d] = value;
-      if (value !== 0) tiny = Math.min(tiny, Math.abs(value));
     }
   }
-  if (!Number.isFinite(tiny)) tiny = 1;
+  const tiny = leastSize(values, (sum ? Math.max(from, 1) : from) * columns, (to + 1) * columns);
   const grid = descriptor.type === "f32" ? commonGrid(values) : 1;
   const result = empty(step.dims);
   if (result.low.length === 1 && elementCount(step.dims) > 1) {
@@ -55,12 +53,16 @@ function eachRange(ctx: StepRanges): Range {
   const result = combine([ids], ctx.step.dims, ([low], [high], out) =>
     extremes(clamp(low as number), clamp(high as number), out),
   );
-  let tiny = Number.POSITIVE_INFINITY;
-  const [first, last] = [clamp(lowest(ids.range)), clamp(highest(ids.range))];
-  for (let id = first; id <= last; id++)
-    if (values[id] !== 0) tiny = Math.min(tiny, Math.abs(values[id] as number));
+  const tiny = leastSize(values, clamp(lowest(ids.range)), clamp(highest(ids.range)) + 1);
   const grid = descriptor.type === "f32" ? commonGrid(values) : 1;
-  return { ...result, tiny: Number.isFinite(tiny) ? tiny : 1, grid };
+  return { ...result, tiny, grid };
+}
+
+/** The least size of entries other than 0; 1 where there are none. @param to the entry behind the last one */
+function leastSize(values: ArrayLike<number>, from: number, to: number): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = from; i < to; i++) if (values[i] !== 0) least = Math.min(least, Math.abs(values[i] as number));
+  return Number.isFinite(least) ? least : 1;
 }
 
 /** A row of ids, or the element's id. */

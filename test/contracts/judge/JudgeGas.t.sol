@@ -17,6 +17,7 @@ contract JudgeGasTest is TraceFixture {
     uint16 private constant MAP = 0x8001;
     uint16 private constant TABLE = 0x8002;
     uint16 private constant DOT = 0x8003;
+    uint16 private constant ENTRIES = 0x8004;
 
     event log_named_uint(string key, uint256 val);
 
@@ -39,7 +40,9 @@ contract JudgeGasTest is TraceFixture {
         commit(weightTensors, 64, 2);
         d.weight(2, 0, B.dims2(64, k));
         commit(weightTensors, 64, (k + 31) / 32 + 1);
-        for (uint256 i = 4; i < 8; ++i) {
+        d.weight(1, 0, B.dims2(1024, 1));
+        commit(weightTensors, 1024, 1);
+        for (uint256 i = 5; i < 8; ++i) {
             d.weight(1, 0, B.dims1(32));
             commit(weightTensors, 1, 1);
         }
@@ -126,6 +129,14 @@ contract JudgeGasTest is TraceFixture {
             list[i + 2] = wordOf(TABLE, i + 1, 0);
         }
         _measure("lookup of 16", list, 360_000);
+    }
+
+    function test_judgeElement_gasLookupEach_succeeds() public {
+        _program(0x010402, 64, 0x030200, ENTRIES, N);
+        setU32(A, 0, 0, 1000);
+        commitRoots();
+        Opening memory entry = wordOf(ENTRIES, 1000, 0);
+        _measure("lookup each of 1024", openings(wordOf(OUT, 0, 0), wordOf(A, 0, 0), entry), 90_000);
     }
 
     function test_judgeElement_gasRequant_succeeds() public {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { seededProgram } from "../../../conformance/generate/random-program.ts";
 import { randomInteger } from "../../../conformance/generate/random-values.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
+import { ProgramBuilder } from "../../../inference/onnx/builder.ts";
 import { programBounds } from "../../../inference/profile/causality/bounds.ts";
 import { type ElementReads, type ReadForm, zerosOf } from "../../../inference/profile/causality/reads.ts";
 import { READS } from "../../../inference/profile/generated/reads.ts";
@@ -11,6 +12,7 @@ import { variantCode } from "../../../inference/program/codes.ts";
 import {
   elementCount,
   isActivationDot,
+  isEach,
   isRatio,
   lastDim,
   type Model,
@@ -131,6 +133,11 @@ const FAULTS: readonly { readonly what: string; readonly opcode: Opcode; readonl
   },
   { what: "a MOVE without its second operand", opcode: "move", reads: planted("move", without(1)) },
   { what: "the first id of a LOOKUP", opcode: "lookup", reads: planted("lookup", firstOfRow) },
+  {
+    what: "the id of a LOOKUP each",
+    opcode: "lookup",
+    reads: planted("lookup", (right, { step }) => (isEach(step) ? without(0)(right) : right)),
+  },
   { what: "the first element of a DOT", opcode: "dot", reads: planted("dot", firstOfRow) },
   {
     what: "a DOT that forgets its groups",
@@ -190,6 +197,35 @@ describe("programBounds", () => {
 
   it.each(FAULTS)("behavior: a planted fault is found: $what", ({ opcode, reads }) => {
     expect(compare(reads, [opcode], 1).wrong.length).toBeGreaterThan(0);
+  });
+});
+
+describe("lookupReads, of an element for each id", () => {
+  it("default: its own id and no other, so each row is bound by its own", () => {
+    const builder = new ProgramBuilder("raw", 1);
+    const claimed = builder.codec("u8", [3, 2], 0);
+    const ids = builder.arith("cast", "s32", claimed);
+    const found = builder.each(
+      ids,
+      builder.plain(
+        "u8",
+        [300, 1],
+        new Uint8Array(300).map((_, i) => i),
+      ),
+    );
+    const model = marked(builder.model("raw"), claimed);
+    const { of } = programBounds(model, analyse(model).ranges);
+    expect(Array.from(of[found] ?? [])).toEqual([1, 1, 2, 2, 3, 3]);
+  });
+
+  it("behavior: of a table whose entries are one number nothing is bound", () => {
+    const builder = new ProgramBuilder("raw", 1);
+    const claimed = builder.codec("u8", [3, 2], 0);
+    const ids = builder.arith("cast", "s32", claimed);
+    const found = builder.each(ids, builder.plain("u8", [300, 1], new Uint8Array(300).fill(9)));
+    const model = marked(builder.model("raw"), claimed);
+    const { of } = programBounds(model, analyse(model).ranges);
+    expect(Array.from(of[found] ?? [0])).toEqual([0]);
   });
 });
 

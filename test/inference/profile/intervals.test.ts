@@ -233,6 +233,31 @@ describe("proveProfile", () => {
     expect([ranges[1]?.low[0], ranges[1]?.high[0]]).toEqual([0, 0]);
   });
 
+  it("behavior: an element for each id is between the entries that this id can name, ids clamped", () => {
+    const builder = new ProgramBuilder("raw", 4);
+    const x = builder.codec("u8", [2, 2], 0);
+    // Ids are -1 alone, 1 to 3, 3 to 258, and at most -2.
+    const most = builder.arith("min", "s32", x, builder.plain("s32", [2, 2], Int32Array.of(0, 2, 255, 0)));
+    const added = builder.plain("s32", [2, 2], Int32Array.of(-1, 1, 3, -2));
+    const ids = builder.arith("add", "s32", most, added);
+    const entries = Float32Array.of(7, -3, 0, 40, 0.5);
+    const found = builder.each(ids, builder.plain("f32", [5, 1], entries));
+    const { low, high, tiny, grid } = builder.range(found);
+    expect([Array.from(low), Array.from(high)]).toEqual([
+      [7, -3, 0.5, 7],
+      [7, 40, 40, 7],
+    ]);
+    expect([tiny, grid]).toEqual([0.5, 0.5]);
+    // Ids that name the first three entries alone do not reach the small one.
+    const few = builder.arith("min", "s32", x, builder.s32(2));
+    const reached = builder.range(builder.each(few, builder.plain("f32", [5, 1], entries)));
+    expect([reached.low[0], reached.high[0], reached.tiny]).toEqual([-3, 7, 3]);
+    const prepared = prepare(builder.model("raw"), new Uint8Array(4));
+    const data = Uint8Array.from([255, 255, 1, 255]);
+    const tensors = prepared.runTensors([{ type: "u8", dims: [2, 2], data }]);
+    expect(Array.from(tensors[found as number]?.data ?? [])).toEqual([7, 40, 0.5, 7]);
+  });
+
   it("behavior: a row divided by its own norm is not above the multiplier, by that of another it can be", () => {
     const builder = new ProgramBuilder("raw", 8);
     const x = builder.arith("sub", "s32", builder.codec("u8", [2, 4], 0), builder.s32(100));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ProgramBuilder } from "../../../../inference/onnx/builder.ts";
 import { type Model, OPCODES, type Step } from "../../../../inference/program/form.ts";
 import { circuitSize, compileCircuit } from "../../../../prover/proof/groth16/compile.ts";
 import { GADGETS } from "../../../../prover/proof/groth16/gadgets/generated/index.ts";
@@ -71,6 +72,19 @@ describe("GADGETS", () => {
         code: "NO_CIRCUIT",
         shortMessage:
           "Step 1 (float tofloat f32 [32]) computes binary32 tofloat; only integers have a circuit.",
+      }),
+    );
+  });
+
+  test("error: an element for each id names the step", () => {
+    const builder = new ProgramBuilder("raw", 4);
+    const ids = builder.arith("cast", "s32", builder.codec("u8", [2, 2], 0));
+    builder.each(ids, builder.plain("u8", [3, 1], Uint8Array.of(7, 8, 9)));
+    expect(() => compileCircuit(builder.model("raw"))).toThrowError(
+      expect.objectContaining({
+        code: "NO_CIRCUIT",
+        message:
+          "Step 2 (lookup each u8 [2, 2]) looks up an element for each id, which has no circuit. Leave out the lane PROOF.",
       }),
     );
   });
