@@ -2,6 +2,7 @@
  *  in a JSON Schema, and plain numbers where the codec int16s packs sixteen of them into a word. */
 import { concatBytes, fromHex, toHex } from "../base/bytes.ts";
 import { BaseError } from "../base/errors.ts";
+import { shownValue } from "../base/json.ts";
 import { INT16S_PER_WORD, readInt16s, writeInt16s } from "../inference/codecs/int16s.ts";
 import { INT16, type NumberEntry, type NumberTensor, sizeOf } from "../inference/manifest/numbers.ts";
 import type { Readable } from "../inference/meaning/form.ts";
@@ -49,6 +50,7 @@ export function argumentSchema(model: Callable): Json {
 /** The values of the function's parameters.
  *  @throws BaseError INPUTS_INVALID naming the value, and what it must be */
 export function abiValuesOf(model: Callable, values: Values): Values {
+  requireArguments(model, values);
   if (model.word.inputCodec !== "int16s") return values;
   const [{ name: parameter = "" } = {}] = model.function.inputs;
   const tensors = inputsOf(model);
@@ -64,6 +66,13 @@ export function abiValuesOf(model: Callable, values: Values): Values {
     packed.set(found, tensor.offset);
   }
   return { [parameter || "0"]: wordsOf(writeInt16s(packed)) };
+}
+
+/** A language model writes arguments, and null is JSON too. @throws BaseError INPUTS_INVALID */
+export function requireArguments(model: Callable, values: unknown): void {
+  if (typeof values === "object" && values !== null && !Array.isArray(values)) return;
+  const names = Object.keys(argumentSchema(model).properties as Json);
+  throw invalid(`they are ${shownValue(values)}, must be an object`, names);
 }
 
 /** @param output values by the names of the function's outputs
@@ -129,8 +138,10 @@ function numberOf(value: unknown, entry: NumberEntry, names: readonly string[]):
   const { name, minimum = INT16.least, maximum = INT16.most } = entry;
   if (typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum)
     return value;
-  const found = value === undefined ? "missing" : (JSON.stringify(value) ?? typeof value).slice(0, 80);
-  throw invalid(`${name} is ${found}, must be a whole number from ${minimum} to ${maximum}`, names);
+  throw invalid(
+    `${name} is ${shownValue(value, 80)}, must be a whole number from ${minimum} to ${maximum}`,
+    names,
+  );
 }
 
 function flat(value: unknown, dims: readonly number[], path: string, names: readonly string[]): number[] {

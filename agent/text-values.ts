@@ -11,7 +11,13 @@ import type { FolderText } from "../inference/text/folder-text.ts";
 import type { ModelText } from "../inference/text/model-text.ts";
 import { PieceText } from "../inference/text/piece-text.ts";
 import { decodeReturn } from "../protocol/rules/abi.ts";
-import { abiValuesOf, argumentSchema, type Callable, plainOutputOf } from "./plain-values.ts";
+import {
+  abiValuesOf,
+  argumentSchema,
+  type Callable,
+  plainOutputOf,
+  requireArguments,
+} from "./plain-values.ts";
 import type { Model, Values } from "./sdk/model.ts";
 import { pieceValues, textValues } from "./sdk/prompt-values.ts";
 import type { ToolForm } from "./sdk/tool.ts";
@@ -67,6 +73,7 @@ const textProperty = (most: number): Json => ({
 /** The values of the function's parameters.
  *  @throws BaseError as `askedValues` and `abiValuesOf`; INPUTS_INVALID naming what is not known, and what to give */
 export function toolValues(model: TextCallable, args: Values): Values {
+  requireArguments(model, args);
   // A classifier's tensor of ids is called text.
   const own = Object.keys(argumentSchema(model).properties as Json);
   if (own.some((name) => Array.isArray(args[name]))) return abiValuesOf(model, args);
@@ -111,8 +118,11 @@ export function toolOutput(model: TextCallable, output: Hex): ToolOutput {
   return { data: { text: answer.text }, ...read, ids: answer.ids };
 }
 
-/** The form of `finalTool` in text. @param text of the model's folder: its conversations, or its word pieces */
+/** The form of `finalTool` in text. @param text of the model's folder: its conversations, or its word pieces
+ *  @throws BaseError TEXT_MISMATCH where it was opened for a model of another length, which would answer no request */
 export function textForm(model: Model, text: ModelText | PieceText): ToolForm {
+  const length = text instanceof PieceText ? text.length : text.lengths.prompt;
+  if (length !== model.word.inputSize) throw otherLength(length, model.word.inputSize);
   const called: TextCallable = { ...model, ...(text instanceof PieceText ? { pieces: text } : { text }) };
   return {
     parameters: toolSchema(called),
@@ -123,6 +133,14 @@ export function textForm(model: Model, text: ModelText | PieceText): ToolForm {
     },
   };
 }
+
+const otherLength = (length: number, expected: number) =>
+  new BaseError({
+    code: "TEXT_MISMATCH",
+    shortMessage: `The text was opened for inputs of ${length} ids, the model has ${expected}.`,
+    nextStep: "Open it with the lengths of this model's manifest: `textLengths(manifest.assay)`.",
+    details: { length, limit: expected },
+  });
 
 const MOST_NAMES = 8;
 

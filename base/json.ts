@@ -1,9 +1,20 @@
 /** JSON with 256-bit integers as decimal strings, and no text that is not Unicode. */
 import { BaseError } from "./errors.ts";
 
+/** JSON has no integers above 53 bits. */
+const decimals = (_key: string, part: unknown): unknown => (typeof part === "bigint" ? `${part}` : part);
+
 /** Integers above 53 bits become decimal strings. */
-export function jsonOf(value: unknown): string {
-  return `${JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? `${part}` : part))}\n`;
+export const jsonOf = (value: unknown): string => `${JSON.stringify(value, decimals)}\n`;
+
+/** A value of a caller for a message, whatever it is: JSON where it has some, cut to so many characters. */
+export function shownValue(value: unknown, most = 60): string {
+  if (value === undefined) return "missing";
+  try {
+    return (JSON.stringify(value, decimals) ?? typeof value).slice(0, most);
+  } catch {
+    return `no JSON (${typeof value})`;
+  }
 }
 
 /** Nested deeper than any type of a function. */

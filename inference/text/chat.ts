@@ -1,4 +1,5 @@
 /** Conversations to ids, by a model's chat template. */
+import { shownValue } from "../../base/json.ts";
 import { fail } from "../onnx/fail.ts";
 import { BoundedTemplate } from "./bounded-template.ts";
 import { type Tokenizer, wellFormed } from "./tokenizer.ts";
@@ -111,7 +112,7 @@ const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, 
 const wrong = (place: string, value: unknown, limit: string) =>
   fail(
     "MESSAGES_INVALID",
-    `${place} is ${JSON.stringify(value)?.slice(0, 60) ?? "missing"}, must be ${limit}.`,
+    `${place} is ${shownValue(value)}, must be ${limit}.`,
     'Send {"messages": [{"role": "user", "content": "…"}]}.',
     { place },
   );

@@ -1,4 +1,5 @@
 /** Texts and conversations in the place of a model's numbers, as callers give them. */
+import { shownValue } from "../../base/json.ts";
 import { fail } from "../onnx/fail.ts";
 
 export interface Asked {
@@ -16,11 +17,7 @@ export function textIn(
   const asked = conversationIn(values, parameters);
   if (asked?.name !== "text") return undefined;
   if (typeof values.text === "string") return values.text;
-  throw fail(
-    "TEXT_INVALID",
-    `text is ${JSON.stringify(values.text)?.slice(0, 60) ?? "missing"}, must be a text.`,
-    'Send {"text": "…"}.',
-  );
+  throw fail("TEXT_INVALID", `text is ${shownValue(values.text)}, must be a text.`, 'Send {"text": "…"}.');
 }
 
 /** What arguments ask a language model with: `messages`, or `text` for one turn of a user, alone in them. A parameter of the

@@ -12,8 +12,9 @@ import { execute } from "../../inference/executor/execute.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
 import { folderText } from "../../inference/text/folder-text.ts";
-import type { ModelText } from "../../inference/text/model-text.ts";
+import { ModelText } from "../../inference/text/model-text.ts";
 import type { PieceText } from "../../inference/text/piece-text.ts";
+import type { TokenizerFiles } from "../../inference/text/tokenizer-file.ts";
 import { encodeCall } from "../../protocol/rules/abi.ts";
 import { writeClassifying } from "../support/classifying-model.ts";
 import { tokenizerEntries } from "../support/small-tokenizer.ts";
@@ -50,6 +51,9 @@ const numbers = (model: TextCallable): TextCallable => {
 
 const user = (content: string) => ({ role: "user", content }) as const;
 const namesIn = (model: TextCallable) => Object.keys(toolSchema(model).properties as object);
+
+const circular: Record<string, unknown> = {};
+circular.itself = circular;
 
 function refusal(action: () => unknown): string {
   try {
@@ -128,6 +132,23 @@ describe("toolValues", () => {
     ],
     ["a text of a model without conversations", untrained, { text: "hi" }, "no chat template"],
     ["a text of a model without a tokenizer", numbers(talking), { text: "hi" }, "text is unknown"],
+    ["a big integer as text", classifying, { text: 5n }, 'text is "5", must be a text'],
+    ["a big integer as role", talking, { messages: [{ role: 5n }] }, 'messages[0].role is "5"'],
+    ["big integers as ids", talking, { prompt: new Array(60).fill(7n) }, 'prompt[0] is "7", must be a whole'],
+    [
+      "a content that holds itself",
+      talking,
+      { text: circular },
+      "content is no JSON (object), must be a text",
+    ],
+    ["null", talking, null as never, "they are null, must be an object"],
+    ["a list", classifying, [1] as never, "they are [1], must be an object"],
+    [
+      "nothing at all, of numbers",
+      numbers(talking),
+      undefined as never,
+      "they are missing, must be an object",
+    ],
   ])("error: %s", (_, model, args, words) => {
     expect(refusal(() => toolValues(model, args))).toContain(words);
   });
@@ -174,5 +195,19 @@ describe("textForm", () => {
       expect(form.outputOf(output)).toEqual({ values: data, ...read });
       expect(form.outputOf(output).ids === undefined).toBe(text === undefined);
     }
+  });
+
+  it("error: a text that was opened for a model of another length", () => {
+    const { text, ...model } = talking;
+    const { tokenizer } = loadModelFolder(join(root, "talking", "model"));
+    const longer = new ModelText(tokenizer as TokenizerFiles, { prompt: 600, answer: 6 });
+    expect(refusal(() => textForm(model as unknown as Model, longer))).toContain(
+      "TEXT_MISMATCH: The text was opened for inputs of 600 ids, the model has 60.",
+    );
+    const { pieces, ...classifier } = classifying;
+    expect(refusal(() => textForm(classifier as unknown as Model, text as ModelText))).toContain(
+      "model has 12",
+    );
+    expect(refusal(() => textForm(model as unknown as Model, pieces as PieceText))).toContain("model has 60");
   });
 });
