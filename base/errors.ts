@@ -51,3 +51,15 @@ export class BaseError extends Error {
 export function isBaseError(error: unknown, code?: string): error is BaseError {
   return error instanceof BaseError && (code === undefined || error.code === code);
 }
+
+/** What another thread needs to throw it again, whose class does not travel; the cause stays behind. */
+export const errorOptions = ({
+  code,
+  shortMessage,
+  nextStep,
+  details,
+  retryable,
+}: BaseError): BaseErrorOptions => ({
+  ...{ code, shortMessage, details, retryable },
+  ...(nextStep === undefined ? {} : { nextStep }),
+});

@@ -136,6 +136,8 @@ export class CanonicalPool implements Canonical {
   }
 
   async trace(id: string, calldata: Uint8Array, options?: TraceOptions): Promise<Commitment> {
+    // A file that is opened for a run that is refused would stay open until it is collected.
+    this.#requireTaken(id, options?.signal);
     const program = this.#models.get(id)?.model.program;
     const isLarge = program !== undefined && traceBytes(program) > this.#traceInMemory;
     const file = isLarge ? new TraceFile() : undefined;
@@ -164,9 +166,7 @@ export class CanonicalPool implements Canonical {
   ): Promise<Answer> {
     const { urgency = "own", signal, claimed } = options;
     return new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
-      if (this.#isClosed) throw lost("the pool was closed");
-      if (!this.#models.has(id)) throw new RangeError(`model ${id} is not loaded`);
+      this.#requireTaken(id, signal);
       const abandon = () => {
         job.isAbandoned = true;
         if (this.#queue.delete(job)) file?.close();
@@ -180,6 +180,13 @@ export class CanonicalPool implements Canonical {
       this.#queue.add(job);
       this.#fillSoon();
     });
+  }
+
+  /** @throws the signal's reason, CANONICAL_FAILED, RangeError where a run is refused at once */
+  #requireTaken(id: string, signal: AbortSignal | undefined): void {
+    signal?.throwIfAborted();
+    if (this.#isClosed) throw lost("the pool was closed");
+    if (!this.#models.has(id)) throw new RangeError(`model ${id} is not loaded`);
   }
 
   /** At the end of this turn of the event loop: what is asked in it is run together. */

@@ -1,6 +1,6 @@
 /** A thread that runs the canonical executor. Whoever started it may end it at any time. */
 import { parentPort } from "node:worker_threads";
-import { isBaseError } from "../../base/errors.ts";
+import { errorOptions, isBaseError } from "../../base/errors.ts";
 import { commitTrace } from "../commit/commitments.ts";
 import { checkOutput, execute, trace, traceEach } from "../executor/execute.ts";
 import { type PreparedModel, prepare } from "../executor/prepare.ts";
@@ -55,9 +55,7 @@ async function answer(run: CanonicalRun): Promise<CanonicalAnswer> {
         kind: "failed",
         error: { shortMessage: error instanceof Error ? error.message : String(error) },
       };
-    const { code, shortMessage, nextStep, details, retryable } = error;
-    const next = nextStep === undefined ? {} : { nextStep };
-    return { kind: "failed", error: { code, shortMessage, details, retryable, ...next } };
+    return { kind: "failed", error: errorOptions(error) };
   }
 }
 

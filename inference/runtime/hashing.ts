@@ -1,6 +1,7 @@
 /** Trees of the tensors in a file, by several threads, while a run still writes it. */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
+import { BaseError, type BaseErrorOptions } from "../../base/errors.ts";
 import { type Level, TensorTree } from "../commit/tree.ts";
 import { readTensor, type TensorPlace } from "./trace-file.ts";
 
@@ -19,6 +20,9 @@ const MOST_THREADS = 4;
 
 /** Levels of the trees that one thread has made, by step. */
 export type Hashed = readonly (readonly [step: number, levels: readonly Level[]])[];
+
+/** What a thread answers, once. */
+export type FromHashThread = { readonly hashed: Hashed } | { readonly failed: BaseErrorOptions };
 
 /** Takes tensors that no other thread has, and waits for those that are not written yet. */
 export function hashSome({ fd, places, counts }: HashingWork): Hashed {
@@ -53,7 +57,7 @@ export class Hashing {
       { length: Math.min(availableParallelism(), MOST_THREADS) - 1 },
       () => new Worker(new URL("hash-thread.mjs", import.meta.url), { execArgv: [], workerData }),
     );
-    this.#others = Promise.all(this.#threads.map(answerOf));
+    this.#others = Promise.all(this.#threads.map(hashedBy));
     // Whoever waits for it is told; a run may fail first.
     this.#others.catch(() => undefined);
   }
@@ -83,9 +87,12 @@ export class Hashing {
   }
 }
 
-const answerOf = (thread: Worker): Promise<Hashed> =>
+/** @returns what the thread has made @throws BaseError that it met: as errors travel, they lose their class */
+export const hashedBy = (thread: Worker): Promise<Hashed> =>
   new Promise((resolve, reject) => {
-    thread.on("message", resolve);
+    thread.on("message", (message: FromHashThread) =>
+      "failed" in message ? reject(new BaseError(message.failed)) : resolve(message.hashed),
+    );
     thread.on("error", reject);
     thread.on("exit", (code) => reject(new Error(`a thread that hashes ended with exit code ${code}`)));
   });

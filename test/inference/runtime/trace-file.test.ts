@@ -2,13 +2,16 @@ import { existsSync, openSync, readdirSync, readlinkSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { isBaseError } from "../../../base/errors.ts";
 import { seededProgram } from "../../../conformance/generate/random-program.ts";
 import { commitTrace } from "../../../inference/commit/commitments.ts";
 import { trace } from "../../../inference/executor/execute.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
 import { storedBytes } from "../../../inference/program/tensor.ts";
 import { CanonicalPool } from "../../../inference/runtime/canonical-pool.ts";
+import { hashedBy } from "../../../inference/runtime/hashing.ts";
 import {
   readTensor,
   TraceFile,
@@ -89,6 +92,39 @@ describe("TraceFile", () => {
     const { root } = await (pool as CanonicalPool).trace("heavy", heavy.calldata);
     const prepared = prepare(heavy.model, heavy.selector);
     expect(root).toEqual(commitTrace(heavy.model.program, trace(prepared, heavy.calldata)).root);
+  });
+
+  test.skipIf(!existsSync(DESCRIPTORS))("error: a trace that is refused at once opens none", async () => {
+    const before = openFiles();
+    const canonical = onDisk();
+    for (let i = 0; i < 3; i++)
+      await expect(
+        canonical.trace("heavy", heavy.calldata, { signal: AbortSignal.abort("left") }),
+      ).rejects.toBe("left");
+    canonical.close();
+    await expect(canonical.trace("heavy", heavy.calldata)).rejects.toMatchObject({
+      code: "CANONICAL_FAILED",
+    });
+    expect(openFiles()).toBe(before);
+  });
+
+  test("error: a thread that hashes names what failed, as the run's own thread does", async () => {
+    const file = new TraceFile();
+    const counts = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+    counts[0] = 1;
+    const workerData = { fd: file.fd, places: [{ at: 0, rows: 2, rowBytes: 8 }], counts };
+    const thread = new Worker(new URL("../../../inference/runtime/hash-thread.mjs", import.meta.url), {
+      ...{ execArgv: [], workerData },
+    });
+    try {
+      const error: unknown = await hashedBy(thread).catch((fault: unknown) => fault);
+      // Its class is what tells a fault of the disk from one of the program.
+      expect(isBaseError(error, "TRACE_FILE_FAILED")).toBe(true);
+      expect(error).toMatchObject({ retryable: true, details: { what: "read" } });
+    } finally {
+      await thread.terminate();
+      file.close();
+    }
   });
 
   test.skipIf(!existsSync(DESCRIPTORS))("behavior: it is closed where nobody needs it any more", async () => {
