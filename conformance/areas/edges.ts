@@ -87,6 +87,13 @@ const eachProgram = (variant: number, width: number, last = 3, k = 0): Program =
     [{ layout: "plain", type: "u8", dims: [3, width] }],
     ["s32", [2, 3]],
   );
+/** Pairs of a tensor [2, `a`], turned by those of [`b`]. */
+const rotateProgram = (a: number, b: number, k: number, type: Step["type"] = "s32", variant = 10): Program =>
+  behind(
+    [step({ opcode: "arith", variant, type, dims: [2, a], a: 0, b: weight(0), k })],
+    [{ layout: "plain", type: "s32", dims: [b] }],
+    ["s32", [2, a]],
+  );
 const output = (outputCodec: Program["outputCodec"], type: Step["type"], count: number): Program => ({
   ...rawProgram(4, [rawInput(type, [1]), line(0, type, 1, count)]),
   outputCodec,
@@ -220,6 +227,11 @@ const EDGES: readonly Edge[] = [
   ],
   [0, (n) => behind([step({ opcode: "arith", a: 0, b: 0, k: n })])],
   [1, (n) => behind([step({ opcode: "arith", a: 0, b: n, c: 0xffff })])],
+  [10, (n) => rotateProgram(4, 4, 0, "s32", n)],
+  [31, (n) => rotateProgram(4, 4, n)],
+  [2, (n) => rotateProgram(n, n, 0)],
+  [4, (n) => rotateProgram(4, n, 0)],
+  [2, (n) => rotateProgram(4, 4, 0, (["u8", "s8", "s32", "f32"] as const)[n])],
   [256, (n) => output("words", "s32", n)],
   [4_096, (n) => output("int16s", "s32", n)],
   [65_536, (n) => output("raw", "u8", n)],

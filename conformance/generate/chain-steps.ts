@@ -50,7 +50,8 @@ export const typesOf = ({ options }: ProgramBuilder): readonly TensorType[] =>
 
 const arith: Follow = (b, value) => {
   if (!isInteger(value)) return undefined;
-  const variant = b.rng.int(0, ARITH_VARIANTS.length - 1);
+  // What is judged alone, rotations, stands behind them.
+  const variant = b.rng.int(0, CAST);
   const name = ARITH_VARIANTS[variant] as string;
   const { dims } = value;
   if (name === "cast") {

@@ -12,6 +12,7 @@ import { type ProgramBuilder, randomDims, union, type Value } from "./program-bu
 import { requant, rescale } from "./random-channels.ts";
 import { dot } from "./random-dot.ts";
 import { reduce } from "./random-reduce.ts";
+import { rotate } from "./random-rotate.ts";
 import { type Range, TYPE_RANGES } from "./random-values.ts";
 
 const INTEGERS = ["u8", "s8", "s32", "bool"] as const;
@@ -174,6 +175,7 @@ function arith(b: ProgramBuilder): Value {
   const { rng } = b;
   const variant = rng.int(0, ARITH_VARIANTS.length - 1);
   const name = ARITH_VARIANTS[variant] as ArithVariant;
+  if (name === "rotate") return rotate(b);
   const dims = randomDims(rng, MOST);
   const compare = name === "lt" || name === "le" || name === "eq";
   const type = compare

@@ -260,6 +260,7 @@ function ratio(place: Place): bigint {
 function arith(place: Place): bigint {
   const { step, program } = place;
   const name = ARITH_VARIANTS[step.variant];
+  if (name === "rotate") return rotated(place);
   const x = number(tensorOf(program, step.a).type, stored(place, step.a, 0));
   if (name === "cast") return saturated(step.type, wrap(x));
   const y = number(tensorOf(program, step.b).type, stored(place, step.b, 1));
@@ -283,6 +284,21 @@ function arith(place: Place): bigint {
     default:
       return x === y ? 1n : 0n;
   }
+}
+
+/** Variant 10 of ARITH. */
+function rotated(place: Place): bigint {
+  const { step, element } = place;
+  const column = element % lastOf(step.dims);
+  const pair = column - (column % 2);
+  const [x, y, c, s] = [0, 1].flatMap((operand) =>
+    [pair, pair + 1].map((at) => number("s32", elementOf(bytesOf(place, operand), "s32", at))),
+  ) as [bigint, bigint, bigint, bigint];
+  const value = column === pair ? x * c - y * s : x * s + y * c;
+  const unit = 2n ** BigInt(step.k + 1);
+  const numerator = 2n * value + unit / 2n;
+  const rest = ((numerator % unit) + unit) % unit;
+  return saturated("s32", (numerator - rest) / unit);
 }
 
 function float(place: Place): bigint {

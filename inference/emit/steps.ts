@@ -28,6 +28,7 @@ import { numbers, type Place, reshaped } from "./place.ts";
 import { planes } from "./planes.ts";
 import { ratio } from "./ratio.ts";
 import { biases, parametersOf, requantized, shifted } from "./requantize.ts";
+import { rotated } from "./rotate.ts";
 
 /** The nodes of each opcode. CODEC steps are outside: they are the graph's inputs. */
 const EMITTERS: Readonly<Record<Exclude<Opcode, "codec">, (place: Place) => Value>> = {
@@ -156,6 +157,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
 function arith(place: Place): Value {
   const { graph, step } = place;
   const variant = ARITH_VARIANTS[step.variant] as (typeof ARITH_VARIANTS)[number];
+  if (variant === "rotate") return rotated(place);
   const a = numbers(place, step.a);
   if (variant === "cast") return saturated(graph, spread(place, a), step.type);
   const b = numbers(place, step.b);

@@ -29,7 +29,7 @@ import { Budget } from "./budget.ts";
 import { refuse } from "./refusal.ts";
 import { MAX_ONNX_RANK } from "./tensor.ts";
 
-export type ArithName = Variant<"arith">;
+export type ArithName = Exclude<Variant<"arith">, "rotate">;
 export type FloatName = Variant<"float">;
 export type ReduceName = Exclude<Variant<"reduce">, "norm">;
 
@@ -205,6 +205,12 @@ export class ProgramBuilder {
   arith(name: ArithName, type: TensorType, a: Operand, b: Operand = NONE): Operand {
     const dims = this.broadcast(a, b);
     return this.push({ opcode: "arith", variant: variantCode("arith", name), type, dims, a, b });
+  }
+
+  /** Pairs of neighbours of a as complex numbers, times those of b, divided by 2^shift, to the nearest s32. */
+  rotate(a: Operand, b: Operand, shift: number): Operand {
+    const [variant, dims] = [variantCode("arith", "rotate"), this.broadcast(a, b)];
+    return this.push({ opcode: "arith", variant, type: "s32", dims, a, b, k: shift });
   }
 
   float(name: FloatName, type: TensorType, a: Operand, b: Operand = NONE, c: Operand = NONE): Operand {

@@ -1,17 +1,19 @@
 import { INTEGERS, type StepCheck } from "../program/check.ts";
-import { ARITH_VARIANTS, elementCount } from "../program/form.ts";
+import { ARITH_VARIANTS, elementCount, isRotate } from "../program/form.ts";
 import { readBroadcast } from "./broadcast.ts";
 import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
 import { inChunks, integerReader, unstored } from "./readers.ts";
+import { prepareRotate, rotateRules } from "./rotate.ts";
 import { saturateInto } from "./saturate.ts";
 
 type Variant = (typeof ARITH_VARIANTS)[number];
 
-/** ARITH: integer add, sub, mul, min, max, div, compare, cast, under broadcast. Source: docs/EXACT.md, section 3. */
+/** ARITH: integer add, sub, mul, min, max, div, compare, cast, rotate (rotate.ts), under broadcast. Source: docs/EXACT.md, section 3. */
 export const arith: OpcodeForm = {
   rules,
   prepare(step, [left, right]) {
-    const variant = ARITH_VARIANTS[step.variant] as Variant;
+    if (isRotate(step)) return prepareRotate(step, [left as PreparedOperand, right as PreparedOperand]);
+    const variant = ARITH_VARIANTS[step.variant] as Exclude<Variant, "rotate">;
     const { type, dims } = step;
     const count = elementCount(dims);
     const readA = integerReader(dims, left as PreparedOperand, 0);
@@ -40,6 +42,10 @@ export const arith: OpcodeForm = {
 function rules(check: StepCheck): void {
   const { step } = check;
   if (!check.variant()) return;
+  if (isRotate(step)) {
+    rotateRules(check);
+    return;
+  }
   const name = ARITH_VARIANTS[step.variant];
   check.broadcasts("a", check.plain("a", ...INTEGERS));
   if (name === "cast") {
@@ -57,7 +63,7 @@ function rules(check: StepCheck): void {
 /** Storing into an Int32Array, or |0, wraps modulo 2^32. */
 type Compute = (out: Int32Array, a: Int32Array, b: Int32Array) => void;
 
-const COMPUTE: Readonly<Record<Exclude<Variant, "cast">, Compute>> = {
+const COMPUTE: Readonly<Record<Exclude<Variant, "cast" | "rotate">, Compute>> = {
   add: (out, a, b) => {
     for (let i = 0; i < out.length; i++) out[i] = ((a[i] as number) + (b[i] as number)) | 0;
   },

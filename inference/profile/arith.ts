@@ -1,13 +1,15 @@
-import { ARITH_VARIANTS } from "../program/form.ts";
-import { broadcastElements } from "./causality/reads.ts";
+import { ARITH_VARIANTS, isRotate } from "../program/form.ts";
+import { broadcastElements, type ElementReads, type ReadForm } from "./causality/reads.ts";
 import type { RangedOperand, StepRanges } from "./context.ts";
 import { combine, lowest, type Range, uniform } from "./range.ts";
+import { rotateRange, rotateReads } from "./rotate.ts";
 
 export const WIDEN = "Clip the operands before this step, or use smaller scales or weights.";
 
 /** Intervals of ARITH. */
 export function arithRange(ctx: StepRanges): Range {
   const { step } = ctx;
+  if (isRotate(step)) return rotateRange(ctx);
   const name = ARITH_VARIANTS[step.variant];
   const operands = ctx.operands();
   if (name === "lt" || name === "le" || name === "eq") return uniform(0, 1);
@@ -64,4 +66,5 @@ function corners(out: Float64Array, w: number, x: number, y: number, z: number):
   out[1] = Math.max(w, x, y, z);
 }
 
-export const arithReads = broadcastElements;
+export const arithReads = (form: ReadForm): ElementReads =>
+  isRotate(form.step) ? rotateReads(form) : broadcastElements(form);

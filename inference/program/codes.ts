@@ -61,7 +61,10 @@ export const OPCODE_TABLE = {
   table: { code: 7, variants: {} },
   arith: {
     code: 8,
-    variants: { add: 0, sub: 1, mul: 2, min: 3, max: 4, div: 5, lt: 6, le: 7, eq: 8, cast: 9 },
+    variants: { add: 0, sub: 1, mul: 2, min: 3, max: 4, div: 5, lt: 6, le: 7, eq: 8, cast: 9, rotate: 10 },
+    attributeOf: { rotate: "shift" },
+    since: { rotate: 2 },
+    judgedOnly: ["rotate"],
   },
   float: {
     code: 9,

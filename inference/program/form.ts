@@ -76,8 +76,8 @@ export interface Step {
   readonly a: Operand;
   readonly b: Operand;
   readonly c: Operand;
-  /** u32 attribute: codec offset or table rows, MOVE's pad element, DOT's groups, a norm's addend, a ratio's multiplier;
-   *  else 0. */
+  /** u32 attribute: codec offset or table rows, MOVE's pad element, DOT's groups, a norm's addend, a ratio's multiplier,
+   *  a rotation's shift; else 0. */
   readonly k: number;
   /** Exactly four for MOVE, none for the others. */
   readonly coordinates: readonly Coordinate[];
@@ -134,6 +134,10 @@ export const isNorm = ({ opcode, variant }: Pick<Step, "opcode" | "variant">): b
 /** The step that divides each row of a tensor by an element of another. */
 export const isRatio = ({ opcode, variant }: Pick<Step, "opcode" | "variant">): boolean =>
   variantName(opcode, variant) === "ratio";
+
+/** ARITH whose elements are of pairs of neighbours, multiplied as complex numbers. */
+export const isRotate = ({ opcode, variant }: Pick<Step, "opcode" | "variant">): boolean =>
+  opcode === "arith" && ARITH_VARIANTS[variant] === "rotate";
 
 /** The first step that no interpreter runs. */
 export function findJudgedOnly(

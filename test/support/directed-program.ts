@@ -25,6 +25,9 @@ const targets = (
 
 const isComparison = (name: string): boolean => ["lt", "le", "eq"].includes(name);
 
+const arithTargets = (name: string, variant: number): readonly Target[] =>
+  targets("arith", variant, isComparison(name) ? ["bool"] : name === "cast" ? INTEGERS : ["u8", "s8", "s32"]);
+
 function floatTypes(name: string): readonly TensorType[] {
   if (isComparison(name)) return ["bool"];
   return name === "toint" ? INTEGERS : name === "quant" ? BYTES : ["f32"];
@@ -39,13 +42,7 @@ export const TARGETS: readonly Target[] = [
   ...[1, 2].flatMap((variant) => [...targets("dot", variant, BYTES), ...targets("requant", variant, BYTES)]),
   ...targets("rescale", 0, ["s32"]),
   ...targets("table", 0, ["u8", "s8", "bool"]),
-  ...ARITH_VARIANTS.flatMap((name, variant) =>
-    targets(
-      "arith",
-      variant,
-      isComparison(name) ? ["bool"] : name === "cast" ? INTEGERS : ["u8", "s8", "s32"],
-    ),
-  ),
+  ...ARITH_VARIANTS.flatMap((name, variant) => (name === "rotate" ? [] : arithTargets(name, variant))),
   ...FLOAT_VARIANTS.flatMap((name, variant) => targets("float", variant, floatTypes(name))),
   ...REDUCE_VARIANTS.flatMap((name, variant) =>
     targets("reduce", variant, name === "sum" || name === "norm" ? ["s32"] : INTEGERS),
@@ -56,6 +53,7 @@ export const TARGETS: readonly Target[] = [
   ...targets("dot", variantCode("dot", "planes"), ["s32"]),
   ...targets("rescale", variantCode("rescale", "planes"), ["u8"]),
   ...targets("dot", variantCode("dot", "rescaled"), ["s32", "u8", "s8"]),
+  ...targets("arith", variantCode("arith", "rotate"), ["s32"]),
 ];
 
 export interface DirectedProgram {

@@ -10,6 +10,7 @@ import {
   isPlanes,
   isPlanesDot,
   isRatio,
+  isRotate,
   lastDim,
   type TensorType,
 } from "../../inference/program/form.ts";
@@ -20,6 +21,7 @@ import { each } from "./directed-each.ts";
 import { planes, planesDot } from "./directed-planes.ts";
 import { ratio } from "./directed-ratio.ts";
 import { reduce } from "./directed-reduce.ts";
+import { rotate } from "./directed-rotate.ts";
 import { evenFloats, finish, floats, INTEGERS, integers, LIMITS, largeDims } from "./directed-values.ts";
 import type { Rng } from "./rng.ts";
 
@@ -214,6 +216,7 @@ function arithRanges(rng: Rng, name: string, type: TensorType): readonly [number
 }
 
 function arith(b: DirectedBuilder, target: Target): Value {
+  if (isRotate(target)) return rotate(b, target);
   const { rng } = b;
   const name = ARITH_VARIANTS[target.variant] as (typeof ARITH_VARIANTS)[number];
   const dims = largeDims(rng);

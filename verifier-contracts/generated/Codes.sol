@@ -58,6 +58,7 @@ uint256 constant ARITH_LT = 6;
 uint256 constant ARITH_LE = 7;
 uint256 constant ARITH_EQ = 8;
 uint256 constant ARITH_CAST = 9;
+uint256 constant ARITH_ROTATE = 10;
 
 uint256 constant FLOAT_ADD = 0;
 uint256 constant FLOAT_SUB = 1;

@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {Facts} from "../libraries/Facts.sol";
 import {Openings, Trial} from "../libraries/Openings.sol";
 import {ProgramReader} from "../libraries/ProgramReader.sol";
 import {Scan} from "../libraries/Scan.sol";
+import {Shapes} from "../libraries/Shapes.sol";
 import {StepRules} from "../libraries/StepRules.sol";
 import {Swar} from "../libraries/Swar.sol";
 import {Values} from "../libraries/Values.sol";
-import {ARITH_ADD, ARITH_CAST, ARITH_DIV, OP_ARITH, UnknownVariant} from "../types/Program.sol";
+import {
+    ARITH_ADD,
+    ARITH_CAST,
+    ARITH_DIV,
+    ARITH_ROTATE,
+    OP_ARITH,
+    ProgramField,
+    TYPE_S32,
+    Tensor,
+    UnknownVariant
+} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
 
-/// @notice ARITH: integer arithmetic, comparison and cast (docs/EXACT.md, section 3).
+/// @notice ARITH: integer arithmetic, comparison, cast and rotation (docs/EXACT.md, section 3).
 library Arith {
     uint256 internal constant ADD = 0;
     uint256 internal constant SUB = 1;
@@ -23,8 +35,17 @@ library Arith {
     uint256 private constant EQ = 8;
     uint256 internal constant CAST = 9;
 
+    /// @dev The version of the judge that has rotations.
+    uint256 private constant NEW_VERSION = 2;
+    uint256 private constant MOST_SHIFT = 31;
+    /// @dev Of each number of a pair.
+    uint256 private constant NUMBER_BITS = 32;
+    /// @dev Where the lowest bit of a word's first two numbers is.
+    uint256 private constant FIRST_PAIR = 192;
+
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
         uint256 variant = t.record.head.variant();
+        if (variant == ARITH_ROTATE) return _judgeRotate(t, openings);
         int256 a = _open(t, openings, 0);
         int256 b = variant == CAST ? int256(0) : _open(t, openings, 1);
         return compute(variant, t.out.code, a, b);
@@ -37,6 +58,41 @@ library Arith {
     {
         (uint256 stored, uint256 code) = Openings.openBroadcast(t, openings, position);
         return Values.toInteger(code, stored);
+    }
+
+    /// @dev The pair of a, then that of b.
+    function _judgeRotate(Trial memory t, Opening[] calldata openings) private view returns (uint256) {
+        uint256 a = _openPair(t, openings, 0);
+        uint256 b = _openPair(t, openings, 1);
+        return Values.saturate(TYPE_S32, rotate(a, b, t.record.head.attribute(), t.element % 2 == 0));
+    }
+
+    /// @dev Rows are even and words hold eight numbers: a pair is in one word.
+    function _openPair(Trial memory t, Opening[] calldata openings, uint256 position)
+        private
+        view
+        returns (uint256)
+    {
+        unchecked {
+            Tensor memory x = Openings.operand(t, position);
+            uint256 index = Shapes.broadcast(t.out, x, t.element);
+            uint256 column = index % x.last;
+            uint256 word = Openings.openWord(t, openings, x, index / x.last, column >> 3);
+            return uint64(word >> (FIRST_PAIR - NUMBER_BITS * (column & 6)));
+        }
+    }
+
+    /// @notice An element of the pair (x, y) of a turned by the pair (c, s) of b: `x·c − y·s`, or `x·s + y·c`, by
+    /// 2^shift, to the nearest integer, halves up. @param a stored s32, two of them @param b likewise
+    /// @param isFirst whether it is the pair's first element
+    function rotate(uint256 a, uint256 b, uint256 shift, bool isFirst) internal pure returns (int256 value) {
+        unchecked {
+            (int256 x, int256 y) = (Values.wrap(int256(a >> NUMBER_BITS)), Values.wrap(int256(a)));
+            (int256 c, int256 s) = (Values.wrap(int256(b >> NUMBER_BITS)), Values.wrap(int256(b)));
+            value = isFirst ? x * c - y * s : x * s + y * c;
+            // An arithmetic shift: the floor.
+            value = (2 * value + int256(1 << shift)) >> (shift + 1);
+        }
     }
 
     /// @param variant 0 to 9 @param outputCode type of the output @param a within s32 @param b likewise, 0 for CAST
@@ -80,8 +136,9 @@ library Arith {
 
     /// @notice Structure rules (docs/EXACT.md, section 3).
     function rules(Scan memory s) internal pure {
-        StepRules.variants(s, ARITH_ADD, ARITH_CAST);
+        StepRules.variants(s, ARITH_ADD, ARITH_ROTATE);
         uint256 variant = s.head.variant();
+        if (variant == ARITH_ROTATE) return _rotateRules(s);
         StepRules.broadcast(s, 0, StepRules.INTEGER);
         if (variant == ARITH_CAST) {
             StepRules.none(s, 1);
@@ -92,5 +149,22 @@ library Arith {
         }
         StepRules.none(s, 2);
         StepRules.noAttribute(s);
+    }
+
+    function _rotateRules(Scan memory s) private pure {
+        StepRules.outputType(s, StepRules.S32);
+        for (uint256 position = 0; position < 2; ++position) {
+            StepRules.broadcast(s, position, StepRules.S32);
+            (Facts facts,) = StepRules.plain(s, position, StepRules.S32);
+            // Rows are whole pairs.
+            if (facts.last() != s.own.last() || facts.last() % 2 != 0) {
+                StepRules.failOperand(s, position, facts.last());
+            }
+        }
+        StepRules.none(s, 2);
+        uint256 shift = s.head.attribute();
+        if (shift > MOST_SHIFT) StepRules.fail(s, ProgramField.K, shift);
+        s.needs(NEW_VERSION);
+        StepRules.withoutKernel(s);
     }
 }

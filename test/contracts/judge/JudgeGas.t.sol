@@ -170,6 +170,11 @@ contract JudgeGasTest is TraceFixture {
         _measure("arith", _two(A), 90_000);
     }
 
+    function test_judgeElement_gasRotate_succeeds() public {
+        _program(0x010402, 64, 0x080a02, A, N);
+        _measure("rotate", _two(A), 90_000);
+    }
+
     function test_judgeElement_gasFloat_succeeds() public {
         _program(0x010403, 64, 0x090303, A, N);
         _measure("float div", _two(A), 100_000);

@@ -16,6 +16,7 @@ import {RecordHead} from "../../../verifier-contracts/libraries/RecordHead.sol";
 import {Scan} from "../../../verifier-contracts/libraries/Scan.sol";
 import {MovePlan} from "../../../verifier-contracts/opcodes/rows/MovePlan.sol";
 import {
+    ARITH_ROTATE,
     CODEC_CLAIMED,
     DOT_ACTIVATIONS,
     DOT_PLANES,
@@ -133,6 +134,8 @@ contract DispatchTest is Test {
         this.run(OP_RESCALE, RESCALE_RATIO);
         vm.expectRevert(abi.encodeWithSelector(UnknownVariant.selector, OP_RESCALE, RESCALE_PLANES));
         this.run(OP_RESCALE, RESCALE_PLANES);
+        vm.expectRevert(abi.encodeWithSelector(UnknownVariant.selector, OP_ARITH, ARITH_ROTATE));
+        this.run(OP_ARITH, ARITH_ROTATE);
         vm.expectRevert(abi.encodeWithSelector(UnknownVariant.selector, OP_CODEC, CODEC_CLAIMED));
         this.run(OP_CODEC, CODEC_CLAIMED);
     }
@@ -140,6 +143,8 @@ contract DispatchTest is Test {
     function test_plan_unknownVariant_reverts() public {
         vm.expectRevert(abi.encodeWithSelector(UnknownVariant.selector, OP_ARITH, 255));
         this.plan(OP_ARITH, 255);
+        vm.expectRevert(abi.encodeWithSelector(UnknownVariant.selector, OP_ARITH, ARITH_ROTATE));
+        this.plan(OP_ARITH, ARITH_ROTATE);
         vm.expectRevert(abi.encodeWithSelector(IPlanner.NotPlannable.selector, 7));
         this.plan(OP_LOOKUP, 255);
         vm.expectRevert(abi.encodeWithSelector(IPlanner.NotPlannable.selector, 7));

@@ -125,6 +125,35 @@ contract KernelsTest is Test {
         assertEq(Rescale.ratio(least, type(uint32).max, type(int32).max), -4294967297);
     }
 
+    function _rotated(int256 x, int256 y, int256 c, int256 s, uint256 shift)
+        private
+        pure
+        returns (int256, int256)
+    {
+        uint256 a = uint256(uint32(uint256(x))) << 32 | uint32(uint256(y));
+        uint256 b = uint256(uint32(uint256(c))) << 32 | uint32(uint256(s));
+        return (Arith.rotate(a, b, shift, true), Arith.rotate(a, b, shift, false));
+    }
+
+    function _expectRotated(int256[4] memory numbers, uint256 shift, int256 first, int256 second)
+        private
+        pure
+    {
+        (int256 one, int256 other) = _rotated(numbers[0], numbers[1], numbers[2], numbers[3], shift);
+        assertEq(one, first);
+        assertEq(other, second);
+    }
+
+    /// @dev (3 + 2i)·(5 + 7i) = 1 + 31i.
+    function test_rotate_byHand_succeeds() public pure {
+        _expectRotated([int256(3), 2, 5, 7], 0, 1, 31);
+        _expectRotated([int256(3), 2, 5, 7], 1, 1, 16);
+        _expectRotated([int256(-1), -3, 1, 0], 1, 0, -1);
+        _expectRotated([int256(-5), -7, 1, 0], 2, -1, -2);
+        _expectRotated([MIN32, MIN32, MIN32, MIN32], 0, 0, 2 ** 63);
+        _expectRotated([MIN32, MIN32, MIN32, MAX32], 31, 2 ** 32 - 1, 1);
+    }
+
     function test_norm_byHand_succeeds() public pure {
         assertEq(_norm(0, 0, hex"0304", 2), 5);
         assertEq(_norm(10, 0, hex"0304", 2), 5);

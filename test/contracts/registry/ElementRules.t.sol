@@ -35,7 +35,7 @@ contract ElementRulesTest is StepRulesContext {
     }
 
     function test_register_arith_reverts() public {
-        bad(F.VARIANT, 10, record(0x080a02, _d3, INT, INT, N, 0));
+        bad(F.VARIANT, 11, record(0x080b02, _d3, INT, INT, N, 0));
         bad(F.OPERAND_A, FLOAT, record(0x080002, _d3, FLOAT, INT, N, 0));
         bad(F.OPERAND_B, FLOATS, record(0x080002, _d3, INT, FLOATS, N, 0));
         bad(F.OPERAND_B, INT, record(0x080902, _d3, INT, INT, N, 0));
@@ -46,6 +46,30 @@ contract ElementRulesTest is StepRulesContext {
         bad(F.TYPE, 2, record(0x080602, _d3, INT, INT, N, 0));
         bad(F.TYPE, 3, record(0x080903, _d3, INT, N, N, 0));
         bad(F.K, 1, record(0x080002, _d3, INT, INT, N, 1));
+    }
+
+    function test_register_rotate_succeeds() public {
+        good(record(0x080a02, _d3, INT, INT, N, 0));
+        good(record(0x080a02, B.dims3(2, 10, 4), ROWS, ROWS, N, 31));
+    }
+
+    function test_register_rotate_reverts() public {
+        bad(F.TYPE, 0, record(0x080a00, _d3, INT, INT, N, 0));
+        bad(F.OPERAND_A, BYTE, record(0x080a02, _d3, BYTE, INT, N, 0));
+        bad(F.OPERAND_B, FLOAT, record(0x080a02, _d3, INT, FLOAT, N, 0));
+        bad(F.OPERAND_B, LOOKUP, record(0x080a02, _d3, INT, LOOKUP, N, 0));
+        bad(F.OPERAND_B, N, record(0x080a02, _d3, INT, N, N, 0));
+        bad(F.OPERAND_B, shape(B.dims2(10, 4)), record(0x080a02, _d3, INT, ROWS, N, 0));
+        // The last dim is both operands', whatever broadcasts.
+        bad(F.OPERAND_B, 1, record(0x080a02, _d3, INT, SCALAR, N, 0));
+        bad(F.OPERAND_A, 1, record(0x080a02, B.dims2(6, 4), IDS, SCALAR, N, 0));
+        bad(F.OPERAND_A, 1025, record(0x080a02, B.dims2(2, 1025), WIDE, WIDE, N, 0));
+        bad(F.OPERAND_C, INT, record(0x080a02, _d3, INT, INT, INT, 0));
+        bad(F.K, 32, record(0x080a02, _d3, INT, INT, N, 32));
+    }
+
+    function test_register_rotateExecution_reverts() public {
+        rejectsExecution(record(0x080a02, _d3, INT, INT, N, 7));
     }
 
     function test_register_float_succeeds() public {

@@ -41,11 +41,12 @@ const WEIGHTS: readonly WeightDescriptor[] = [
   { layout: "plain", type: "f32", dims: [9, 5] },
   { layout: "plain", type: "s32", dims: [1] },
   { layout: "plain", type: "f32", dims: [9, 1] },
+  { layout: "plain", type: "s32", dims: [2, 4] },
 ];
 const [U8, S8, S32, F32, BOOL] = [0, 1, 2, 3, 4];
-const [DOT, LOOKUP, CHANNEL, CHANNEL1, TABLE, PLAIN, SCALAR, COLUMN] = [0, 1, 2, 3, 4, 5, 6, 7].map(
+const [DOT, LOOKUP, CHANNEL, CHANNEL1, TABLE, PLAIN, SCALAR, COLUMN, PAIRS] = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(
   weight,
-) as [number, number, number, number, number, number, number, number];
+) as [number, number, number, number, number, number, number, number, number];
 
 const around = (tested: Step): Program => ({ ...rawProgram(66, [...INPUTS, tested], WEIGHTS) });
 const problemsOf = (tested: Step): string[] => validateProgram(around(tested)).map(describeProblem);
@@ -75,6 +76,7 @@ const GOOD: Readonly<Record<string, Step>> = {
   add: step({ opcode: "arith", type: "u8", dims: [4, 2, 3], a: BOOL, b: SCALAR }),
   eq: step({ opcode: "arith", variant: 8, type: "bool", dims: [2, 3], a: U8, b: S8 }),
   cast: step({ opcode: "arith", variant: 9, type: "bool", dims: [2, 3], a: S32 }),
+  rotate: step({ opcode: "arith", variant: 10, dims: [3, 2, 4], a: PAIRS, b: PAIRS, k: 31 }),
   div: step({ opcode: "float", variant: 3, type: "f32", dims: [2, 3], a: F32, b: F32 }),
   sqrt: step({ opcode: "float", variant: 4, type: "f32", dims: [2, 3], a: F32 }),
   toint: step({ opcode: "float", variant: 12, type: "bool", dims: [2, 3], a: F32 }),
@@ -174,7 +176,7 @@ const BROKEN: readonly (readonly [string, Partial<Step>, string])[] = [
   ["table", { type: "s32" }, "type"],
   ["table", { a: S32 }, "type of operand a"],
   ["table", { dims: [6] }, "dims of operand a"],
-  ["add", { variant: 10 }, "variant"],
+  ["add", { variant: 11 }, "variant"],
   ["add", { type: "bool" }, "type"],
   ["add", { b: NONE }, "operand b"],
   ["add", { b: F32 }, "type of operand b"],
@@ -184,6 +186,13 @@ const BROKEN: readonly (readonly [string, Partial<Step>, string])[] = [
   ["eq", { type: "u8" }, "type"],
   ["cast", { b: S32 }, "operand b"],
   ["cast", { type: "f32" }, "type"],
+  ["rotate", { type: "u8" }, "type"],
+  ["rotate", { dims: [3, 2, 2] }, "dims of operand a"],
+  ["rotate", { dims: [2, 3], a: S32, b: S32 }, "last dim"],
+  ["rotate", { a: F32 }, "type of operand a"],
+  ["rotate", { b: SCALAR }, "last dim of operand b"],
+  ["rotate", { c: PAIRS }, "operand c"],
+  ["rotate", { k: 32 }, "k (shift)"],
   ["div", { variant: 15 }, "variant"],
   ["div", { a: S32 }, "type of operand a"],
   ["div", { c: F32 }, "operand c"],

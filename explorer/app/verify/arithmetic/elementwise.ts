@@ -1,10 +1,18 @@
 /** ARITH, FLOAT and SELECT: element by element, under broadcast. */
 
+import { broadcastElement } from "../../../../inference/opcodes/broadcast.ts";
+import { rotated } from "../../../../inference/opcodes/rotate.ts";
 import { quantum } from "../../../../inference/opcodes/rounding.ts";
-import { ARITH_VARIANTS, FLOAT_VARIANTS, NONE } from "../../../../inference/program/form.ts";
+import {
+  ARITH_VARIANTS,
+  FLOAT_VARIANTS,
+  isRotate,
+  NONE,
+  type Operand,
+} from "../../../../inference/program/form.ts";
 import { bitsOfFloat, CANONICAL_NAN } from "../../../../inference/program/tensor.ts";
 import type { Found } from "./form.ts";
-import { type Place, partOf, saturated } from "./place.ts";
+import { type Place, partAt, partOf, saturated, shapeOf } from "./place.ts";
 
 const bits = (value: number): number => (Number.isNaN(value) ? CANONICAL_NAN : bitsOfFloat(value));
 
@@ -42,8 +50,30 @@ const ARITH: Readonly<Record<string, (a: number, b: number) => number>> = {
   cast: (a) => a,
 };
 
+/** An element of a pair of a, turned by one of b. */
+function rotate(place: Place): Found {
+  const { step, element } = place;
+  const first = element - (element % 2);
+  const pairOf = (operand: Operand) => {
+    const at = broadcastElement(step.dims, shapeOf(place, operand).dims, first);
+    return [partAt(place, operand, at), partAt(place, operand, at + 1)] as const;
+  };
+  const [[x, y], [c, s]] = [pairOf(step.a), pairOf(step.b)];
+  const isFirst = element === first;
+  const sum = isFirst
+    ? `${x.value} · ${c.value} − ${y.value} · ${s.value}`
+    : `${x.value} · ${s.value} + ${y.value} · ${c.value}`;
+  const number = rotated([x.value, y.value], [c.value, s.value], step.k, isFirst);
+  return {
+    formula: `(${sum}) / 2^${step.k}, to the nearest integer, halves up`,
+    parts: [x, y, c, s],
+    stored: saturated(step.type, number),
+  };
+}
+
 export function arith(place: Place): Found {
   const { step } = place;
+  if (isRotate(step)) return rotate(place);
   const name = ARITH_VARIANTS[step.variant] as string;
   const parts = [step.a, step.b].filter((operand) => operand !== NONE).map((of) => partOf(place, of));
   const [a = 0, b = 0] = parts.map(({ value }) => value);

@@ -1,18 +1,20 @@
 import { broadcastMap } from "../../../../inference/opcodes/broadcast.ts";
-import { ARITH_VARIANTS, elementCount } from "../../../../inference/program/form.ts";
+import { ARITH_VARIANTS, elementCount, isRotate } from "../../../../inference/program/form.ts";
 import { isZero, maximum, minimum, product, sign } from "../bits.ts";
 import type { Circuit } from "../circuit.ts";
 import { quotient } from "../divide.ts";
 import { add, type Int, not, subtract } from "../integer.ts";
 import { broadcast, type Gadget } from "./gadget.ts";
 
-type Variant = Exclude<(typeof ARITH_VARIANTS)[number], "cast">;
+type Variant = Exclude<(typeof ARITH_VARIANTS)[number], "cast" | "rotate">;
 
 /** ARITH: add, sub and cast cost nothing, mul a constraint, the others the bits of a difference or a quotient.
  *  Import proves that no result leaves its type, so nothing wraps or saturates. */
 export const arith: Gadget = (ctx) => {
   const { circuit, step } = ctx;
-  const variant = ARITH_VARIANTS[step.variant] as (typeof ARITH_VARIANTS)[number];
+  if (isRotate(step))
+    ctx.refuse("turns pairs of elements, which has no circuit", "Leave out the lane PROOF.");
+  const variant = ARITH_VARIANTS[step.variant] as Variant | "cast";
   const a = broadcast(ctx.operand("a"), broadcastMap, step.dims);
   const count = elementCount(step.dims);
   if (variant === "cast") return Array.from({ length: count }, (_, i) => a(i));
