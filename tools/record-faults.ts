@@ -279,6 +279,27 @@ const ELEMENTS: readonly Mutant[] = [
     "return a <= b;",
   ),
   fault(
+    "arith",
+    "rotations are rounded toward zero",
+    `${OPCODES}/Arith.sol`,
+    "(2 * value + int256(1 << shift)) >> (shift + 1)",
+    "(2 * value + int256(1 << shift)) / int256(2 << shift)",
+  ),
+  fault(
+    "arith",
+    "pairs are turned the other way",
+    `${OPCODES}/Arith.sol`,
+    "isFirst ? x * c - y * s : x * s + y * c",
+    "isFirst ? x * c + y * s : y * c - x * s",
+  ),
+  fault(
+    "arith",
+    "a pair of a word is that of its half",
+    `${OPCODES}/Arith.sol`,
+    "NUMBER_BITS * (column & 6)",
+    "NUMBER_BITS * (column & 4)",
+  ),
+  fault(
     "float",
     "the third operand stands where the second does",
     `${ROWS}/FloatRows.sol`,

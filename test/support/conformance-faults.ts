@@ -32,6 +32,8 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       "if (each) check.must(length === 1,",
       "if (each) check.must(length <= 2,",
     ],
+    ["a shift of 32", `${OPCODES}rotate.ts`, "MOST_SHIFT = 31", "MOST_SHIFT = 32"],
+    ["an element without its pair", `${OPCODES}rotate.ts`, "length % 2 === 0,", "true,"],
     ["any pad of a byte", `${OPCODES}move.ts`, "check.must(step.k <= 255,", "check.must(true,"],
     ["a claimed output of any dims", `${OPCODES}codec.ts`, "check.must(own === last,", "check.must(true,"],
     ["any rows of REDUCE", `${OPCODES}reduce.ts`, "length <= most, ", "true, "],

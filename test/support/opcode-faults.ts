@@ -184,6 +184,13 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
   arith: [
     ["a divisor below 0 divides", `${OPCODES}arith.ts`, "divisor < 1 ? 0 :", "divisor === 0 ? 0 :"],
     [
+      "rotations are rounded toward zero",
+      `${OPCODES}rotate.ts`,
+      "Math.floor((xs + yc + half)",
+      "Math.trunc((xs + yc + half)",
+    ],
+    ["pairs are turned the other way", `${OPCODES}rotate.ts`, "(xc - ys + half)", "(xc + ys + half)"],
+    [
       "the quotient rounds down",
       `${OPCODES}arith.ts`,
       "((a[i] as number) / divisor) | 0",

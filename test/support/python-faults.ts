@@ -12,8 +12,9 @@ const VALIDATE = "exact/validate.py";
 const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
   structure: [["unused bytes of a record", "exact/decode.py", "fields.zero(14, 32)", "fields.zero(14, 15)"]],
   edges: [
-    ["a step that reads itself", VALIDATE, "else self.index\n", "else self.index + 1\n"],
+    ["a step that reads itself", "exact/step_check.py", "else self.index\n", "else self.index + 1\n"],
     ["a claimed output of any dims", VALIDATE, "self.form == self.program.output, ", "True, "],
+    ["a shift of 32", VALIDATE, "step.k < 32", "step.k < 33"],
     ["a multiplier of 0", VALIDATE, 'step.k >= 1, "the', 'step.k >= 0, "the'],
     ["a norm of 8,193 bytes", VALIDATE, "MAX_NORM = 8192", "MAX_NORM = 8193"],
     [
@@ -127,6 +128,14 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
   ],
   table: [["the byte as a signed number", KERNELS, "return b[a]", "return b[a ^ 128]"]],
   arith: [
+    ["rotations without the half", KERNELS, "(2 * values + 2**k) >> (k + 1)", "values >> k"],
+    [
+      "pairs are turned the other way",
+      KERNELS,
+      "x * c - y * s, x * s + y * c",
+      "x * c + y * s, y * c - x * s",
+    ],
+    ["rotations of 64 bits", KERNELS, ">= 2**60:", ">= 2**99:"],
     [
       "a divisor below 0 divides",
       KERNELS,

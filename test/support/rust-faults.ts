@@ -116,6 +116,21 @@ export const RUST_FAULTS: readonly Mutant[] = [
   fault("TABLE: the byte as a signed number", "table", ELEMENT, "byte as usize)", "(byte ^ 0x80) as usize)"),
   fault("ARITH: a divisor below 0 divides", "arith", ELEMENT, "5 if b < 1", "5 if b == 0"),
   fault(
+    "ARITH: rotations are rounded toward zero",
+    "arith",
+    ELEMENT,
+    "(2 * value + (1 << self.step.k)) >> (self.step.k + 1)",
+    "(2 * value + (1 << self.step.k)) / (2 << self.step.k)",
+  ),
+  fault(
+    "ARITH: pairs are turned the other way",
+    "arith",
+    ELEMENT,
+    "{ x * c - y * s } else { x * s + y * c }",
+    "{ x * c + y * s } else { y * c - x * s }",
+  ),
+  fault("ARITH: an element without its pair", "edges", RULES, "ensure!(length % 2 == 0,", "ensure!(true,"),
+  fault(
     "ARITH: saturates without wrapping",
     "arith",
     ELEMENT,

@@ -53,6 +53,7 @@ impl<O: Operands> Element<'_, O> {
                 let byte = self.operands.element(self.step.operands[0], self.index)?;
                 self.operands.element(self.step.operands[1], byte as usize)
             }
+            Opcode::Arith if self.step.is_rotation() => self.rotated(),
             Opcode::Arith => self.arith(),
             Opcode::Float => self.float(),
             Opcode::Reduce => self.reduce(),
@@ -228,6 +229,26 @@ impl<O: Operands> Element<'_, O> {
             _ => a,
         };
         Ok(saturate(wrap(value), output))
+    }
+
+    /// An element of a pair of neighbours, times a pair of the other operand as complex numbers.
+    fn rotated(&mut self) -> Result<u32> {
+        let is_first = self.index % 2 == 0;
+        let [x, y] = self.pair(0)?;
+        let [c, s] = self.pair(1)?;
+        // Up to 65 bits.
+        let value = if is_first { x * c - y * s } else { x * s + y * c };
+        let rounded = (2 * value + (1 << self.step.k)) >> (self.step.k + 1);
+        Ok(rounded.clamp(i32::MIN.into(), i32::MAX.into()) as u32)
+    }
+
+    /// The pair of an operand that the output's element is in, under broadcast: rows are even, so one word holds it.
+    fn pair(&mut self, at: usize) -> Result<[i128; 2]> {
+        let first = broadcast(self.index & !1, &self.step.form.dims, self.dims(at));
+        let (row, place) = (first / self.dims(at).last(), first % self.dims(at).last());
+        let word = self.operands.word(self.step.operands[at], row, 4 * place / WORD)?;
+        let side = |i| number(stored_at(&word, i, ElementType::S32), ElementType::S32).into();
+        Ok([side(place % 8), side(place % 8 + 1)])
     }
 
     fn float(&mut self) -> Result<u32> {

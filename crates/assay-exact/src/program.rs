@@ -139,6 +139,11 @@ impl Step {
     pub fn is_claimed(&self) -> bool {
         self.opcode == Opcode::Codec && self.variant == CLAIMED
     }
+
+    /// Whether the step multiplies pairs of neighbours as complex numbers.
+    pub fn is_rotation(&self) -> bool {
+        self.opcode == Opcode::Arith && self.variant == 10
+    }
 }
 
 /// A program that keeps the structure rules.

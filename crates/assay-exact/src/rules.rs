@@ -251,7 +251,10 @@ impl Rules<'_> {
     }
 
     fn arith(&self) -> Result<()> {
-        self.variant(0..=9)?;
+        self.variant(0..=10)?;
+        if self.step.is_rotation() {
+            return self.rotation();
+        }
         self.has_no_k()?;
         let count = if self.step.variant == 9 { 1 } else { 2 };
         self.reads(count)?;
@@ -263,6 +266,22 @@ impl Rules<'_> {
             9 => self.gives(&INTEGERS),
             _ => self.gives(&INTEGERS[..3]),
         }
+    }
+
+    fn rotation(&self) -> Result<()> {
+        const S32: &[ElementType] = &[ElementType::S32];
+        self.reads(2)?;
+        self.gives(S32)?;
+        let length = self.step.form.dims.last();
+        ensure!(length % 2 == 0, "{length} elements in a row are no pairs");
+        ensure!(self.step.k <= 31, "the shift {}: at most 31", self.step.k);
+        for operand in 0..2 {
+            let form = self.broadcast(operand)?;
+            self.is(form, S32)?;
+            let own = form.dims.last();
+            ensure!(own == length, "{own} elements in a row of an operand, expected {length}");
+        }
+        Ok(())
     }
 
     fn float(&self) -> Result<()> {

@@ -63,7 +63,8 @@ library MakeElements {
     }
 
     function arith(Case memory c) internal pure {
-        c.variant = c.dice.below(10);
+        c.variant = c.dice.below(11);
+        if (c.variant == 10) return _rotate(c);
         uint256 code = c.dice.pick(hex"020202020001", 6);
         if (c.variant > 5) code = 4;
         if (c.variant == 9) code = c.dice.pick(hex"02000104", 4);
@@ -73,6 +74,37 @@ library MakeElements {
         if (c.variant == 9) return;
         spread(c, 1, c.dice.once(2) ? type_ : integerType(c.dice));
         if (c.variant == 5) _divisors(c);
+    }
+
+    /// @dev Rows of pairs, of which each operand has all; its other axes broadcast.
+    function _rotate(Case memory c) private pure {
+        unchecked {
+            c.attribute = uint32(c.dice.below(32));
+            uint256 most = size(c.dice);
+            uint256 rank = c.dice.range(1, most < 1000 ? 6 : 3);
+            uint256 shape = c.dice.shape(rank, most / 2);
+            uint256 axis = 256 - 32 * rank;
+            // The last dim, made even.
+            if ((shape >> axis) & 1 == 1) shape += 1 << axis;
+            Cases.output(c, 2, rank, shape);
+            for (uint256 position = 0; position < 2; ++position) {
+                (rank, shape) = spreadShape(c);
+                axis = 256 - 32 * rank;
+                shape = (shape & ~(uint256(0xFFFFFFFF) << axis)) | (c.last << axis);
+                plain(c, position, 2, rank, shape);
+                if (c.dice.once(2)) _small(c.dice, c.operands[position].data);
+            }
+        }
+    }
+
+    /// @dev Numbers of up to 16 bits, so that results stay inside s32.
+    function _small(Dice memory d, bytes memory data) private pure {
+        unchecked {
+            for (uint256 i = 0; i < data.length; i += 4) {
+                bytes1 sign = d.once(2) ? bytes1(0) : bytes1(0xFF);
+                (data[i], data[i + 1]) = (sign, sign);
+            }
+        }
     }
 
     /// @dev Often powers of two, and often all alike, as lanes and blocks of eight want them.

@@ -55,6 +55,7 @@ library Naive {
     function _arith(Case memory c, uint256 i) private pure returns (uint256) {
         unchecked {
             uint256 v = c.variant;
+            if (v == 10) return _rotate(c, i);
             int256 x = Cases.number(c.operands[0].code, Cases.spread(c, c.operands[0], i));
             if (v == 9) return _sat(c.code, x);
             int256 y = Cases.number(c.operands[1].code, Cases.spread(c, c.operands[1], i));
@@ -65,6 +66,24 @@ library Naive {
                 v == 0 ? x + y : v == 1 ? x - y : v == 2 ? x * y : v == 3 ? (x < y ? x : y) : (x < y ? y : x);
             if (v == 5) z = y < 1 ? int256(0) : x / y;
             return _sat(c.code, _wrap(z));
+        }
+    }
+
+    /// @dev The floor of a division by 2^(k+1), of both elements of each pair.
+    function _rotate(Case memory c, uint256 i) private pure returns (uint256) {
+        unchecked {
+            uint256 first = i % 2 == 0 ? i : i - 1;
+            int256 x = Cases.number(2, Cases.spread(c, c.operands[0], first));
+            int256 y = Cases.number(2, Cases.spread(c, c.operands[0], first + 1));
+            int256 re = Cases.number(2, Cases.spread(c, c.operands[1], first));
+            int256 im = Cases.number(2, Cases.spread(c, c.operands[1], first + 1));
+            int256 numerator = i == first ? x * re - y * im : x * im + y * re;
+            int256 half = int256(2 ** uint256(c.attribute));
+            numerator = 2 * numerator + half;
+            int256 z = numerator >= 0 ? numerator / (2 * half) : -((2 * half - 1 - numerator) / (2 * half));
+            if (z > type(int32).max) z = type(int32).max;
+            if (z < type(int32).min) z = type(int32).min;
+            return uint32(uint256(z));
         }
     }
 

@@ -5,9 +5,11 @@ import {FloatJudge} from "../../../verifier-contracts/FloatJudge.sol";
 import {IPlanner} from "../../../verifier-contracts/interfaces/IPlanner.sol";
 import {Flat} from "../../../verifier-contracts/libraries/Flat.sol";
 import {
+    ARITH_ROTATE,
     DOT_ACTIVATIONS,
     DOT_RESCALED,
     LOOKUP_EACH,
+    OP_ARITH,
     OP_DOT,
     OP_LOOKUP,
     OP_REDUCE,
@@ -30,7 +32,7 @@ import {Tally} from "./Tally.sol";
 
 /// @notice Random records of an opcode, each a program that the registry accepts: the interpreter's kernel, its plan and
 /// its compiled code make the tensor whose every element the judge's element function computes, and leave alone what is
-/// around it (docs/INVARIANTS.md, 9). Of what nobody runs, LOOKUP each, DOT activations, planes, norms and ratios, the
+/// around it (docs/INVARIANTS.md, 9). Of what nobody runs, LOOKUP each, DOT activations, planes, norms, ratios and ARITH rotate, the
 /// judge's elements are compared with the plainest loops alone.
 contract RecordTrial {
     /// @notice Thrown when a plan makes another element than the kernel.
@@ -71,6 +73,7 @@ contract RecordTrial {
     }
 
     function _isJudgedOnly(Case memory c) private pure returns (bool) {
+        if (c.opcode == OP_ARITH) return c.variant == ARITH_ROTATE;
         if (c.opcode == OP_LOOKUP) return c.variant == LOOKUP_EACH;
         if (c.opcode == OP_DOT) return c.variant >= DOT_ACTIVATIONS && c.variant <= DOT_RESCALED;
         if (c.opcode == OP_RESCALE) return c.variant == RESCALE_RATIO || c.variant == RESCALE_PLANES;

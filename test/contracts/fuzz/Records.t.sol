@@ -42,7 +42,7 @@ contract TableRecordsTest is RecordFuzz {
 
 contract ArithRecordsTest is RecordFuzz {
     function test_records_arith_succeeds() public {
-        _fuzz(8, 0x3FF, 0x17);
+        _fuzz(8, 0x7FF, 0x17);
     }
 }
 

@@ -18,6 +18,7 @@ SINCE_2 = (
     (Opcode.DOT, 3),
     (Opcode.DOT, 4),
     (Opcode.DOT, 5),
+    (Opcode.ARITH, 10),
     (Opcode.REDUCE, 3),
     (Opcode.RESCALE, 1),
     (Opcode.RESCALE, 2),

@@ -127,7 +127,16 @@ def table(opened: Opened, step: Step, element: int) -> Stored:
     return opened.element(step.b, int(opened.element(step.a, element)[0]))
 
 
+def rotate(opened: Opened, step: Step, element: int) -> Stored:
+    """One of the two elements that a pair of a and one of b give."""
+    first = element - element % 2
+    pairs = [opened.pair(operand, step, first) for operand in (step.a, step.b)]
+    return kernels.rotate(pairs[0], pairs[1], step.k)[element - first :][:1]
+
+
 def arith(opened: Opened, step: Step, element: int) -> Stored:
+    if step.variant == 10:
+        return rotate(opened, step, element)
     operands = [integers(*operand) for operand in opened.broadcast(step, element)]
     return kernels.arith(step.variant, operands, step.form.type)
 

@@ -160,7 +160,10 @@ def table(run: Run, step: Step) -> Stored:
 
 
 def arith(run: Run, step: Step) -> Stored:
-    return kernels.arith(step.variant, [integers(*operand) for operand in run.broadcast(step)], step.form.type)
+    operands = [integers(*operand) for operand in run.broadcast(step)]
+    if step.variant == 10:
+        return kernels.rotate(operands[0], operands[1], step.k)
+    return kernels.arith(step.variant, operands, step.form.type)
 
 
 def float_(run: Run, step: Step) -> Stored:

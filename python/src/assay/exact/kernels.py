@@ -161,6 +161,17 @@ def arith(variant: int, operands: Sequence[Integers], output: ElementType) -> St
     return store(saturate(wrap(value), output), output)
 
 
+def rotate(numbers: Integers, turns: Integers, k: int) -> Stored:
+    """Pairs of neighbours [..., N] as complex numbers times those of turns, by 2^k, rounded, halves up."""
+    x, y, c, s = numbers[..., 0::2], numbers[..., 1::2], turns[..., 0::2], turns[..., 1::2]
+    if np.abs(numbers).max() * np.abs(turns).max() >= 2**60:
+        # A sum has up to 65 bits: Python's integers are exact.
+        x, y, c, s = (side.astype(object) for side in (x, y, c, s))
+    values = np.stack([x * c - y * s, x * s + y * c], axis=-1).reshape(numbers.shape)
+    rounded = (2 * values + 2**k) >> (k + 1)
+    return store(saturate(rounded, ElementType.S32).astype(np.int64), ElementType.S32)
+
+
 def float_(variant: int, operands: Sequence[Stored], kinds: Sequence[ElementType], output: ElementType) -> Stored:
     """Stored operands that broadcast to each other; variants by docs/EXACT.md, FLOAT."""
     with np.errstate(all="ignore"):

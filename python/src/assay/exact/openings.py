@@ -89,6 +89,15 @@ class Opened:
     def number(self, operand: Operand | None, element: int) -> Integers:
         return integers(self.element(operand, element), self.type(operand))
 
+    def pair(self, operand: Operand | None, step: Step, element: int) -> Integers:
+        """The operand's s32 numbers at the output's index and behind it, by the word that holds both."""
+        assert operand is not None
+        form = self.program.form_of(operand)
+        row, column = divmod(broadcast_place(form, step.form, element), form.dims[-1])
+        word, at = divmod(4 * column, WORD)
+        both = self.word(operand, row, word)[at : at + 8]
+        return integers(from_bytes(both, Form(ElementType.S32, (2,))), ElementType.S32)
+
     def broadcast(self, step: Step, element: int) -> list[tuple[Stored, ElementType]]:
         """The element of each operand at the output's index."""
         found = []

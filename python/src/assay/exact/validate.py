@@ -12,13 +12,13 @@ from .form import (
     InputCodec,
     Layout,
     Opcode,
-    Operand,
     OutputCodec,
     Program,
     Rows,
     Step,
     Weight,
 )
+from .step_check import StepCheck
 
 MAX_HEIGHT = 22
 """of a tensor's tree: 2^22 leaves"""
@@ -98,63 +98,13 @@ def check_output(program: Program) -> None:
         raise invalid(f"output codec raw takes at most 65536 bytes, not {size}")
 
 
-class StepRules:
+class StepRules(StepCheck):
     """Checks one step against the program in front of it."""
-
-    def __init__(self, program: Program, index: int, step: Step) -> None:
-        self.program = program
-        self.index = index
-        self.step = step
-        self.form = step.form
 
     def check(self) -> None:
         step = self.step
         check_size(self.form, self.form.stored, f"step {self.index}")
         RULES[step.opcode](self)
-
-    def require(self, holds: bool, what: str) -> None:
-        if not holds:
-            raise invalid(f"step {self.index} ({self.step.opcode.name}, variant {self.step.variant}): {what}")
-
-    # What steps have in common
-
-    def variant_below(self, count: int) -> None:
-        self.require(self.step.variant < count, "there is no such variant")
-
-    def operands(self, count: int) -> None:
-        """Exactly the first so many operands are there, each in front of this step."""
-        for i, operand in enumerate((self.step.a, self.step.b, self.step.c)):
-            self.require((operand is not None) == (i < count), f"operand {'abc'[i]} is {operand}")
-            if operand is not None:
-                bound = len(self.program.weights) if operand.is_weight else self.index
-                self.require(operand.index < bound, f"operand {'abc'[i]} is {operand}, must be below {bound}")
-
-    def no_k(self) -> None:
-        self.require(self.step.k == 0, f"k is {self.step.k}, must be 0")
-
-    def tensor(self, operand: Operand | None) -> Form:
-        """A step's tensor or a PLAIN weight tensor."""
-        assert operand is not None
-        if operand.is_weight:
-            return self.weight(operand, Layout.PLAIN)
-        return self.program.form_of(operand)
-
-    def weight(self, operand: Operand | None, layout: Layout) -> Form:
-        assert operand is not None
-        self.require(operand.is_weight, f"{operand} is no weight tensor")
-        weight = self.program.weights[operand.index]
-        self.require(weight.layout is layout, f"{operand} has layout {weight.layout.name}, must be {layout.name}")
-        return weight.form
-
-    def broadcasts(self, form: Form) -> None:
-        dims = self.form.dims
-        fits = len(form.dims) <= len(dims) and all(
-            d in (1, o) for d, o in zip(reversed(form.dims), reversed(dims), strict=False)
-        )
-        self.require(fits, f"dims {form.dims} do not broadcast to {dims}")
-
-    def output_in(self, *types: ElementType) -> None:
-        self.require(self.form.type in types, f"the output's type is {self.form.type.name}")
 
     # One rule an opcode
 
@@ -318,7 +268,10 @@ class StepRules:
 
     def arith(self) -> None:
         step = self.step
-        self.variant_below(10)
+        self.variant_below(11)
+        if step.variant == 10:
+            self.rotate()
+            return
         self.operands(1 if step.variant == 9 else 2)
         self.no_k()
         for operand in (step.a, step.b)[: 1 if step.variant == 9 else 2]:
@@ -330,6 +283,18 @@ class StepRules:
         else:
             self.require(self.form.type.is_integer, "the output is f32")
             self.require(step.variant == 9 or self.form.type is not ElementType.BOOL, "the output is bool")
+
+    def rotate(self) -> None:
+        step, length = self.step, self.form.dims[-1]
+        self.operands(2)
+        self.output_in(ElementType.S32)
+        self.require(length % 2 == 0, f"rows of {length} elements are no pairs")
+        self.require(step.k < 32, f"a shift of {step.k}, at most 31")
+        for operand in (step.a, step.b):
+            form = self.tensor(operand)
+            self.require(form.type is ElementType.S32, "an operand is no s32")
+            self.require(form.dims[-1] == length, f"an operand's rows have {form.dims[-1]} elements, not {length}")
+            self.broadcasts(form)
 
     def float(self) -> None:
         variant = self.step.variant
