@@ -15,7 +15,6 @@ from .form import (
     OutputCodec,
     Program,
     Rows,
-    Step,
     Weight,
 )
 from .step_check import StepCheck
