@@ -41,21 +41,16 @@ export function quantizedRows(file: Gguf, tensor: GgufTensor): QuantizedRows {
   return { length, values, scales: scales.map((scale) => (scale === 0 ? least : scale)) };
 }
 
-/** Chosen rows, in the order given; a negative one's values change their sign. */
+/** Chosen rows, in the order given. */
 export function chosenRows(
   { length, values, scales }: QuantizedRows,
-  rows: readonly RowChoice[],
+  rows: readonly number[],
 ): QuantizedRows {
   const chosen = new Int8Array(rows.length * length);
-  rows.forEach(({ row, sign }, n) => {
-    for (let i = 0; i < length; i++) chosen[n * length + i] = sign * (values[row * length + i] as number);
+  rows.forEach((row, n) => {
+    chosen.set(values.subarray(row * length, (row + 1) * length), n * length);
   });
-  return { length, values: chosen, scales: Float64Array.from(rows, ({ row }) => scales[row] as number) };
-}
-
-export interface RowChoice {
-  readonly row: number;
-  readonly sign: 1 | -1;
+  return { length, values: chosen, scales: Float64Array.from(rows, (row) => scales[row] as number) };
 }
 
 /** The same rows for an operand of which elements changed their sign. */

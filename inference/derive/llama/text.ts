@@ -41,11 +41,7 @@ interface Candidates {
 /** @param only ids in ascending order; absent: the whole vocabulary */
 function candidatesOf(table: QuantizedRows, only: readonly number[] | undefined): readonly Candidates[] {
   if (only !== undefined) {
-    const rows = chosenRows(
-      table,
-      only.map((row) => ({ row, sign: 1 })),
-    );
-    return [{ ids: Int32Array.from(only), rows, perRow: only.length }];
+    return [{ ids: Int32Array.from(only), rows: chosenRows(table, only), perRow: only.length }];
   }
   return tableParts(table).map(({ from, rows }) => ({
     ids: Int32Array.from(rows.scales, (_, i) => from + i),

@@ -189,18 +189,14 @@ describe("rows", () => {
   it("behavior: chosenRows, withSigns and rowsBetween", () => {
     for (const { rows } of cases) {
       const count = rows.scales.length;
-      const choices = Array.from({ length: rng.int(1, 8) }, () => ({
-        row: rng.int(0, count - 1),
-        sign: rng.pick([1, -1] as const),
-      }));
+      const choices = Array.from({ length: rng.int(1, 8) }, () => rng.int(0, count - 1));
       const signs = Array.from({ length: rows.length }, () => rng.pick([1, -1] as const));
       const before = rows.values.slice();
       expectRows(
         chosenRows(rows, choices),
         [choices.length, rows.length],
-        (row, column) =>
-          (choices[row]?.sign as number) * (at(rows, choices[row]?.row as number, column) as number),
-        (row) => rows.scales[choices[row]?.row as number],
+        (row, column) => at(rows, choices[row] as number, column),
+        (row) => rows.scales[choices[row] as number],
       );
       expectRows(
         withSigns(rows, signs),
