@@ -14,7 +14,6 @@ import { llamaShape } from "../inference/derive/llama/shape.ts";
 import { quantizedRows } from "../inference/derive/quantized-rows.ts";
 import { largest, MOST } from "../inference/derive/steps.ts";
 import { prepare } from "../inference/executor/prepare.ts";
-import { variantName } from "../inference/program/codes.ts";
 import { elementCount, lastDim, type Step } from "../inference/program/form.ts";
 import { ID_OFFSET } from "../inference/text/ids.ts";
 import { SELECTOR } from "./chain.ts";
@@ -30,11 +29,8 @@ const table = quantizedRows(file, tensorOf(file, shape.head));
 console.log("--unit", (largest(table.scales) * readScales(scales, shape).final) / MOST);
 
 /** Scores before they are cut into rows: [places, rows of a part of the table]. */
-const isScores = ({ opcode, variant, dims }: Step, i: number): boolean =>
-  nodes[i] === "choice" &&
-  opcode === "rescale" &&
-  variantName(opcode, variant) === "channel" &&
-  lastDim(dims) > shape.width;
+const isScores = ({ opcode, dims }: Step, i: number): boolean =>
+  nodes[i] === "choice" && opcode === "dot" && lastDim(dims) > shape.width;
 const parts = model.program.steps.flatMap((step, i) => (isScores(step, i) ? [i] : []));
 const prepared = prepare(model, SELECTOR);
 
