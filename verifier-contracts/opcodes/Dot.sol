@@ -29,11 +29,11 @@ import {
     OP_DOT,
     ProgramField,
     TYPE_S32,
-    TYPE_S8,
     Tensor,
     UnknownVariant
 } from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
+import {DotActivations} from "./DotActivations.sol";
 import {Requant} from "./Requant.sol";
 
 /// @notice DOT: dot product of an activation row with a weight row, plus bias (docs/EXACT.md, section 3).
@@ -46,22 +46,17 @@ library Dot {
     uint256 private constant PAIRS = 0x00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF;
     uint256 private constant HALVES = 0x0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF;
     uint256 private constant ONES = 0x0000000100000001000000010000000100000001000000010000000100000001;
-    /// @dev Every second SIMD lane of 32 bits, and every second pair of them.
-    uint256 private constant EVEN = 0x00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF;
-    uint256 private constant EVEN_PAIRS = 0x0000000000000000FFFFFFFFFFFFFFFF0000000000000000FFFFFFFFFFFFFFFF;
     /// @dev Of a row of bytes that weights are multiplied with: most elements. Numbers of 16 bits are in no compiled layer,
     /// and have as many as a row of weights.
     uint256 private constant MAX_BYTES_LENGTH = 992;
-    /// @dev Of a row that two tensors of activations share: most elements.
-    uint256 private constant MAX_ACTIVATIONS_LENGTH = 1024;
-    /// @dev The version of the judge that has the variants of activations, of planes and of what is rescaled.
+    /// @dev The version of the judge that has the variants of planes and of what is rescaled.
     uint256 private constant NEW_VERSION = 2;
 
     function judge(Trial memory t, Opening[] calldata openings) internal view returns (uint256) {
         Tensor memory a = Openings.operand(t, 0);
         Tensor memory b = Openings.operand(t, 1);
         uint256 n = t.element % t.out.last;
-        if (t.record.head.variant() == DOT_ACTIVATIONS) return _judgeActivations(t, openings, a, b);
+        if (t.record.head.variant() == DOT_ACTIVATIONS) return DotActivations.judge(t, openings, a, b);
         uint256 row = activationRow(t.element, t.out.last, t.record.head.attribute());
         uint256 activations = Openings.openRow(t, openings, a, row);
         uint256 weights = Openings.openRow(t, openings, b, n);
@@ -92,74 +87,6 @@ library Dot {
         unchecked {
             int256 limit = int256(1 << (parameters.upper() % 32));
             return Values.storeS32(Values.clamp(scaled, -limit, limit - 1));
-        }
-    }
-
-    /// @dev One row of each operand: row m of a, and row n of the matrix that k rows of a share.
-    function _judgeActivations(Trial memory t, Opening[] calldata openings, Tensor memory a, Tensor memory b)
-        private
-        view
-        returns (uint256 stored)
-    {
-        unchecked {
-            uint256 row = t.element / t.out.last;
-            uint256 left = Openings.openRow(t, openings, a, row);
-            row = (row / t.record.head.attribute()) * t.out.last + t.element % t.out.last;
-            uint256 right = Openings.openRow(t, openings, b, row);
-            return activations(left, _zeroOf(a), right, _zeroOf(b), a.last);
-        }
-    }
-
-    /// @dev What a stored byte of the tensor is above its value.
-    function _zeroOf(Tensor memory x) private pure returns (uint256) {
-        return x.code == TYPE_S8 ? 128 : 0;
-    }
-
-    /// @notice Stored s32: the sum of products of two rows of bytes in memory. @param left and right memory of the rows
-    /// @param leftZero and rightZero what a stored byte is above its value: 128 of a signed type, else 0
-    /// @param length elements of each, 1 to 1,024, so that no sum leaves s32
-    function activations(uint256 left, uint256 leftZero, uint256 right, uint256 rightZero, uint256 length)
-        internal
-        pure
-        returns (uint256 stored)
-    {
-        unchecked {
-            uint256 prepared;
-            // Beyond what is allocated: nothing allocates before the rows are multiplied.
-            assembly ("memory-safe") {
-                prepared := mload(0x40)
-            }
-            // Σ (a − za)(b − zb) = Σ a·b − za·Σ b − zb·Σ a + K·za·zb. Of b the sum alone is needed: it is prepared first, and
-            // a over it.
-            stored = leftZero * rightZero * length - leftZero * prepare(right, length, prepared);
-            stored -= rightZero * prepare(left, length, prepared);
-            return (stored + _products(prepared, right, length)) & 0xFFFFFFFF;
-        }
-    }
-
-    /// @dev Σ a·b of stored bytes. @param prepared memory of row a, prepared @param row memory of row b
-    function _products(uint256 prepared, uint256 row, uint256 length) private pure returns (uint256 sum) {
-        assembly ("memory-safe") {
-            for { let end := add(row, length) } lt(row, end) { row := add(row, 0x20) } {
-                // SIMD lanes in reverse order, the four bytes of each in theirs. What the last word holds beyond the row
-                // meets zeros.
-                let word := mload(row)
-                word := or(shl(128, word), shr(128, word))
-                word := or(shl(64, and(word, EVEN_PAIRS)), and(shr(64, word), EVEN_PAIRS))
-                word := or(shl(32, and(word, EVEN)), and(shr(32, word), EVEN))
-                sum := add(
-                    add(
-                        add(sum, mul(mload(prepared), and(shr(24, word), LANES))),
-                        mul(mload(add(prepared, 0x20)), and(shr(16, word), LANES))
-                    ),
-                    add(
-                        mul(mload(add(prepared, 0x40)), and(shr(8, word), LANES)),
-                        mul(mload(add(prepared, 0x60)), and(word, LANES))
-                    )
-                )
-                prepared := add(prepared, 0x80)
-            }
-            sum := shr(FIRST_U32, sum)
         }
     }
 
@@ -349,7 +276,7 @@ library Dot {
         unchecked {
             StepRules.variants(s, DOT_S32, DOT_RESCALED);
             uint256 variant = s.head.variant();
-            if (variant == DOT_ACTIVATIONS) return _activationRules(s);
+            if (variant == DOT_ACTIVATIONS) return DotActivations.rules(s);
             bool isPlanes = variant >= DOT_PLANES;
             uint256 types = variant == DOT_S32 || isPlanes ? StepRules.S32 : StepRules.BYTES;
             StepRules.outputType(s, variant == DOT_RESCALED ? types | StepRules.BYTES : types);
@@ -370,27 +297,6 @@ library Dot {
                 StepRules.fail(s, ProgramField.OPERAND_A, input.rows());
             }
             if (!isPlanes) return;
-            s.needs(NEW_VERSION);
-            StepRules.withoutKernel(s);
-        }
-    }
-
-    function _activationRules(Scan memory s) private pure {
-        unchecked {
-            StepRules.outputType(s, StepRules.S32);
-            (Facts left,) = StepRules.plain(s, 0, StepRules.BYTES);
-            (Facts right,) = StepRules.plain(s, 1, StepRules.BYTES);
-            StepRules.none(s, 2);
-            uint256 share = s.head.attribute();
-            uint256 rows = s.own.rows();
-            if (share == 0 || rows % share != 0) StepRules.fail(s, ProgramField.K, share);
-            uint256 length = left.last();
-            if (length > MAX_ACTIVATIONS_LENGTH) StepRules.fail(s, ProgramField.OPERAND_A, length);
-            if (left.rows() != rows) StepRules.fail(s, ProgramField.OPERAND_A, left.rows());
-            if (right.last() != length) StepRules.fail(s, ProgramField.OPERAND_B, right.last());
-            if (right.rows() != (rows / share) * s.own.last()) {
-                StepRules.fail(s, ProgramField.OPERAND_B, right.rows());
-            }
             s.needs(NEW_VERSION);
             StepRules.withoutKernel(s);
         }

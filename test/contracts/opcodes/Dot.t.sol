@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Parameters} from "../../../verifier-contracts/libraries/Parameters.sol";
 import {Dot} from "../../../verifier-contracts/opcodes/Dot.sol";
+import {DotActivations} from "../../../verifier-contracts/opcodes/DotActivations.sol";
 import {Requant} from "../../../verifier-contracts/opcodes/Requant.sol";
 import {Rescale} from "../../../verifier-contracts/opcodes/Rescale.sol";
 import {Test} from "../support/Test.sol";
@@ -182,7 +183,7 @@ contract DotTest is Test {
             left := add(a, 32)
             right := add(b, 32)
         }
-        uint256 stored = Dot.activations(left, uint256(aZero), right, uint256(bZero), length);
+        uint256 stored = DotActivations.products(left, uint256(aZero), right, uint256(bZero), length);
         assertEq(stored, uint32(int32(sum)));
     }
 }

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-only
+pragma solidity ^0.8.28;
+
+import {Opening} from "../../../verifier-contracts/types/Types.sol";
+import {ProgramBuilder as B} from "../registry/ProgramBuilder.sol";
+import {JudgedStep} from "./JudgedStep.sol";
+
+/// @dev Numbers of 16 bits as planes of bytes: RESCALE planes, DOT planes and DOT rescaled.
+contract JudgePlanesTest is JudgedStep {
+    using B for B.Draft;
+
+    /// @dev Of each row of four numbers their high bytes, then their low ones.
+    function test_judgeElement_planes_succeeds() public {
+        // Shifts by which some numbers are inside of 16 bits.
+        for (uint256 i = 0; i < 4; ++i) {
+            setByte(CHANNEL, i, 16, uint8(47 + i));
+        }
+        _judged(0x060200, B.dims3(2, 3, 8), INT, CHANNEL, N, 0);
+        uint256 inside;
+        for (uint256 e = 0; e < 48; ++e) {
+            uint256 number = _number(e / 8, e % 4);
+            if (number != 0 && number != 65_535) ++inside;
+            Opening[] memory list = openings(_none, wordOf(INT, e / 8, 0), wordOf(CHANNEL, e % 4, 0));
+            _expect(e, e / 8, e % 8, false, e % 8 < 4 ? number / 256 : number % 256, list);
+        }
+        assertGt(inside, 4);
+    }
+
+    function _number(uint256 row, uint256 channel) private view returns (uint256) {
+        unchecked {
+            int256 acc = int32(u32Of(INT, row, channel) + u32Of(CHANNEL, channel, 0));
+            int256 sum = acc * int256(uint256(u32Of(CHANNEL, channel, 1)));
+            sum += int64(uint64(u32Of(CHANNEL, channel, 2)) << 32 | u32Of(CHANNEL, channel, 3));
+            int256 v = int32(int256(int64(sum)) >> (byteOf(CHANNEL, channel, 16) % 64));
+            return v < 0 ? 0 : v > 65_535 ? 65_535 : uint256(v);
+        }
+    }
+
+    /// @dev Rows of 40 bytes are twenty numbers of 16 bits.
+    function test_judgeElement_planesDot_succeeds() public {
+        _judged(0x040402, B.dims2(8, 4), LONG, HALF, N, 1);
+        for (uint256 e = 0; e < 32; ++e) {
+            (uint256 row, uint256 n) = (e / 4, e % 4);
+            Opening[] memory list = openings(_none, rowOf(LONG, row), rowOf(HALF, n));
+            _expect(e, row, n, true, uint32(uint256(_planesSum(row, n))), list);
+        }
+    }
+
+    function _planesSum(uint256 row, uint256 n) private view returns (int256 acc) {
+        acc = int32(u32Of(HALF, n, 8));
+        int256 offset = int256(byteOf(HALF, n, 56) << 8 | byteOf(HALF, n, 57));
+        for (uint256 i = 0; i < 20; ++i) {
+            int256 number = int256(256 * byteOf(LONG, row, i) + byteOf(LONG, row, 20 + i));
+            acc += number * (int256(byteOf(HALF, n, 31 - i)) - offset);
+        }
+    }
+
+    /// @dev The same sums by the row's own parameters: bytes, and numbers of so many bits as the upper clamp says.
+    function test_judgeElement_rescaledDot_succeeds() public {
+        _rescaled(2);
+    }
+
+    function test_judgeElement_rescaledDotBytes_succeeds() public {
+        _rescaled(0);
+    }
+
+    function test_judgeElement_rescaledDotSigned_succeeds() public {
+        _rescaled(1);
+    }
+
+    /// @param code of the output's type
+    function _rescaled(uint256 code) private {
+        for (uint256 n = 0; n < 4; ++n) {
+            setByte(HALF, n, 48, uint8((code == 2 ? 24 : 50) + 2 * n));
+            setByte(HALF, n, 55, uint8(250 + n));
+        }
+        _judged(bytes3(uint24(0x040500 + code)), B.dims2(8, 4), LONG, HALF, N, 1);
+        uint256 inside;
+        for (uint256 e = 0; e < 32; ++e) {
+            (uint256 row, uint256 n) = (e / 4, e % 4);
+            (uint256 stored, bool isInside) = _rescaledSum(code, row, n);
+            if (isInside) ++inside;
+            Opening[] memory list = openings(_none, rowOf(LONG, row), rowOf(HALF, n));
+            _expect(e, row, n, code == 2, stored, list);
+        }
+        assertGt(inside, 2);
+        assertLt(inside, 32);
+    }
+
+    function _rescaledSum(uint256 code, uint256 row, uint256 n) private view returns (uint256, bool) {
+        int256 sum = int32(_planesSum(row, n)) * int256(uint256(u32Of(HALF, n, 9)));
+        unchecked {
+            sum += int64(uint64(u32Of(HALF, n, 10)) << 32 | u32Of(HALF, n, 11));
+        }
+        int256 v = int256(int64(sum)) >> (byteOf(HALF, n, 48) % 64);
+        int256 low = int256(byteOf(HALF, n, 54));
+        int256 high = int256(byteOf(HALF, n, 55));
+        if (code == 2) {
+            (low, high) = (-int256(2 ** (uint256(high) % 32)), int256(2 ** (uint256(high) % 32)) - 1);
+        } else {
+            v += int256(byteOf(HALF, n, 53));
+        }
+        int256 clamped = v < low ? low : v;
+        clamped = clamped > high ? high : clamped;
+        return (code == 2 ? uint32(uint256(clamped)) : uint256(clamped), clamped == v);
+    }
+}
