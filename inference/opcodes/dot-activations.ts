@@ -20,11 +20,10 @@ export function prepareActivations(
   const [aZero, bZero] = [zeroOf(aType), zeroOf(bType)];
   const [n, k] = [lastDim(step.dims), lastDim(dims)];
   const together = Math.min(MOST_TOGETHER, step.k);
-  /** Of each row of the matrix: what the zero of a's stored bytes adds to its sums. */
   const starts = new Int32Array(n);
   const offsets = new Int32Array(n).fill(bZero);
   const weights = { bytes: new Uint8Array(n * k), starts, offsets, groups: 1, rows: n, k } as const;
-  const products = productsOf({ ...weights, layout: "rows", activations: "bytes", together });
+  const products = productsOf({ ...weights, layout: "rows", activations: "bytes", zero: aZero, together });
   const { sums, width } = products;
   return (out, left, right, _c, from = 0, to = out.length) => {
     let loaded = -1;
@@ -33,23 +32,13 @@ export function prepareActivations(
       if (row - inMatrix !== loaded) {
         loaded = row - inMatrix;
         const first = (loaded / step.k) * n * k;
-        const matrix = (right as Uint8Array).subarray(first, first + n * k);
-        if (aZero !== 0) startRows(starts, matrix, k, aZero, bZero);
-        products.load(matrix, starts);
+        products.load((right as Uint8Array).subarray(first, first + n * k), starts);
       }
       count = Math.min(together, step.k - inMatrix, to / n - row);
       products.compute({ bytes: left as Uint8Array, first: row * k, stride: k, count }, 0);
       for (let i = 0; i < count; i++) copyElements(out, (row + i) * n, sums, i * width, n);
     }
   };
-}
-
-function startRows(starts: Int32Array, matrix: Uint8Array, k: number, aZero: number, bZero: number): void {
-  for (let row = 0; row < starts.length; row++) {
-    let sum = 0;
-    for (let i = row * k; i < (row + 1) * k; i++) sum += matrix[i] as number;
-    starts[row] = aZero * (k * bZero - sum);
-  }
 }
 
 export function activationReads(step: Step, element: number): Read[] {

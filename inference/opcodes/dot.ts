@@ -45,6 +45,7 @@ export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
       rows: perGroup,
       k,
       layout: "words",
+      zero: 0,
     } as const;
     const products = productsOf({ ...weights, activations, together });
     const { sums, width } = products;

@@ -12,8 +12,8 @@ export interface ActivationRows {
 
 /** Sums of products of activation rows with the weight rows of a group: what a DOT step spends its time on. */
 export interface Products {
-  /** For each activation row of the call `width` numbers, the first of which are `Σ a·w − offset·Σ a + start` for each
-   *  weight row of the group, modulo 2^32. */
+  /** For each activation row of the call `width` numbers, the first of which are `Σ (a − zero)·(w − offset) + start` for
+   *  each weight row of the group, modulo 2^32. */
   readonly sums: Int32Array;
   readonly width: number;
   /** Other weight rows of the same number and length in place of the first ones, and what their sums start from. */
@@ -37,6 +37,8 @@ export interface WeightRows {
   readonly layout: "words" | "rows";
   /** An activation row is k bytes, or k numbers u of 16 bits: their high bytes, and behind them their low ones. */
   readonly activations: "bytes" | "numbers";
+  /** what a stored byte of an activation is above its value; of numbers 0, as their starts have it */
+  readonly zero: number;
   /** most activation rows of a call */
   readonly together: number;
 }
@@ -48,14 +50,15 @@ export const MOST_TOGETHER = 16;
 
 /** Products in plain JavaScript: the definition. Those of numbers are 256 times the ones of high bytes, and those of low
  *  ones. */
-export const plainProducts: ProductsOf = ({ groups, rows, k, layout, activations, together, ...content }) => {
+export const plainProducts: ProductsOf = (shape) => {
+  const { groups, rows, k, layout, activations, zero, together, offsets } = shape;
   const rowMajor = (stored: Uint8Array): Uint8Array =>
     layout === "words" ? unpackDot(stored, groups * rows, k) : stored;
   const width = rows + 1;
   const sums = new Int32Array(together * width);
   const low = new Int32Array(width);
-  let weights = rowMajor(content.bytes);
-  let starts = content.starts;
+  let weights = rowMajor(shape.bytes);
+  let starts = shape.starts;
   return {
     sums,
     width,
@@ -74,13 +77,16 @@ export const plainProducts: ProductsOf = ({ groups, rows, k, layout, activations
         }
         const total = own[rows] as number;
         for (let i = 0, n = group * rows; i < rows; i++, n++) {
-          const offset = Math.imul(content.offsets[n] as number, total);
-          own[i] = (own[i] as number) - offset + (starts[n] as number);
+          const offset = Math.imul(offsets[n] as number, total - k * zero);
+          const moved = zero === 0 ? 0 : zero * sumOf(weights.subarray(n * k, (n + 1) * k));
+          own[i] = (own[i] as number) - offset - moved + (starts[n] as number);
         }
       }
     },
   };
 };
+
+const sumOf = (bytes: Uint8Array): number => bytes.reduce((sum, byte) => sum + byte, 0);
 
 /** Multiply-accumulates of one group from which vectors are faster, the call into WebAssembly included. */
 const LEAST_FOR_VECTORS = 64;

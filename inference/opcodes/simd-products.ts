@@ -20,7 +20,7 @@ class SimdProducts implements Products {
   readonly #activations: Uint8Array | Int16Array;
   readonly #weights: Uint8Array;
   readonly #calls: WasmInstance<Call>["calls"];
-  readonly #shape: Pick<WeightRows, "groups" | "rows" | "k" | "layout" | "offsets">;
+  readonly #shape: Pick<WeightRows, "groups" | "rows" | "k" | "layout" | "offsets" | "zero">;
   readonly #groupBytes: number;
   /** Element i of a weight row is its byte i ^ flip. */
   readonly #flip: number;
@@ -54,27 +54,25 @@ class SimdProducts implements Products {
   load(bytes: Uint8Array, starts: Int32Array): void {
     if (this.#shape.layout === "words") this.#interleave(bytes);
     else this.#weights.set(bytes);
-    const { groups, rows, k, offsets } = this.#shape;
+    const { groups, rows, k, offsets, zero } = this.#shape;
     const isNumbers = this.#activations instanceof Int16Array;
+    // Of each weight row the sum counts, by what a stored activation is above the one that is meant or multiplied.
+    const factor = isNumbers ? MIDDLE : -zero;
     for (let group = 0; group < groups; group++) {
-      const first = group * rows;
-      if (isNumbers) {
-        this.#correct(group, () => [0, 0]);
+      const [first, corrections] = [group * rows, 2 * group * this.width];
+      if (factor !== 0) {
+        this.#corrections.fill(0, corrections, corrections + 2 * this.width);
         for (let i = 0; i < k; i++) this.#activations[i ^ this.#flip] = 1;
         this.#multiply(1, group);
       }
-      this.#correct(group, (row) => {
-        const middles = isNumbers ? MIDDLE * (this.sums[row] as number) : 0;
-        return [(starts[first + row] as number) + middles, offsets[first + row] as number];
-      });
-    }
-  }
-
-  #correct(group: number, of: (row: number) => readonly [start: number, offset: number]): void {
-    for (let row = 0; row < this.#shape.rows; row++) {
-      const inBlock = row % BLOCK;
-      const at = 2 * (group * this.width + row - inBlock) + inBlock;
-      [this.#corrections[at], this.#corrections[at + BLOCK]] = of(row);
+      for (let row = 0; row < rows; row++) {
+        const inBlock = row % BLOCK;
+        const at = corrections + 2 * (row - inBlock) + inBlock;
+        const offset = offsets[first + row] as number;
+        const moved = factor === 0 ? 0 : factor * (this.sums[row] as number) + k * zero * offset;
+        this.#corrections[at] = (starts[first + row] as number) + moved;
+        this.#corrections[at + BLOCK] = offset;
+      }
     }
   }
 

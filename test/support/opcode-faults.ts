@@ -82,6 +82,7 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
       "new Int32Array(n).fill(bZero)",
       "new Int32Array(n).fill(0)",
     ],
+    ["signed activations of a as they are stored", `${OPCODES}dot-activations.ts`, "zero: aZero", "zero: 0"],
     [
       "low bytes from the beginning of the row",
       `${OPCODES}products.ts`,

@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import { arith } from "../../../inference/opcodes/arith.ts";
 import { broadcastElement } from "../../../inference/opcodes/broadcast.ts";
 import { rotated } from "../../../inference/opcodes/rotate.ts";
+import { boundsAt } from "../../../inference/profile/causality/reads.ts";
 import { analyse } from "../../../inference/profile/intervals.ts";
+import { isUniform, type Range } from "../../../inference/profile/range.ts";
 import { rotateReads } from "../../../inference/profile/rotate.ts";
 import { variantCode } from "../../../inference/program/codes.ts";
 import {
@@ -185,13 +187,13 @@ describe("ARITH rotate", () => {
       const [low, high] = [rng.int(-size, 0), rng.int(0, size)];
       const turns = Array.from({ length: 4 }, () => integer(rng) >> rng.int(0, 2));
       const model = { program: program(k), weights: [bytesOf(...turns), bytesOf(low), bytesOf(high)] };
-      const range = analyse(model).ranges.at(-1) as { low: Float64Array; high: Float64Array };
-      expect(range.low.length).toBe(12);
+      const range = analyse(model).ranges.at(-1) as Range;
+      if (!isUniform(range)) expect(range.low.length).toBe(12);
       for (let element = 0; element < 4; element++) {
         const isFirst = element % 2 === 0;
         const [c, s] = turns.slice(element - (element % 2)) as [number, number];
         const ends = [low, high].flatMap((x) => [low, high].map((y) => plain(x, y, c, s, k, isFirst)));
-        const [least, most] = [range.low[element] as number, range.high[element] as number];
+        const [least, most] = boundsAt(range, element);
         // Above 2^51 a sum has a margin.
         const slack = Math.ceil(2 ** (13 - k)) + 1;
         expect(least).toBeLessThanOrEqual(Math.min(...ends));
