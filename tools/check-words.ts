@@ -23,6 +23,7 @@ export const NO_FIELDS: Readonly<Record<string, string>> = {
   "libraries/Swar.sol": "SIMD lanes of 32 bits, side by side",
   "libraries/Transpose.sol": "blocks of lanes that change places",
   "opcodes/Dot.sol": "SIMD lanes of 32 bits: a product of polynomials",
+  "opcodes/DotActivations.sol": "SIMD lanes of 32 bits: a product of polynomials",
   "opcodes/Lookup.sol": "lanes of 16 and 32 bits: sums of bytes",
   "opcodes/Reduce.sol": "lanes of 16, 32 and 64 bits: sums of bytes",
   "opcodes/codecs/Int16s.sol": "SIMD lanes of 16 bits spread to 32, and back",
