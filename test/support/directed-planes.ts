@@ -1,6 +1,6 @@
 /** The last step of a directed program of numbers of 16 bits, in planes of bytes. */
 import type { Value } from "../../conformance/generate/program-builder.ts";
-import { lastDim } from "../../inference/program/form.ts";
+import { lastDim, type TensorType } from "../../inference/program/form.ts";
 import { packChannel, packDot } from "../../inference/program/weights.ts";
 import type { DirectedBuilder, Target } from "./directed-builder.ts";
 import { finish, integers, largeDims } from "./directed-values.ts";
@@ -24,20 +24,15 @@ export function planes(b: DirectedBuilder, target: Target): Value {
   return finish(b, target, { dims: [...dims.slice(0, -1), 2 * k], a, b: words });
 }
 
-/** By which some sums come to lie inside of a byte, or of few bits, and others beyond. */
-function rescaling(rng: Rng) {
-  const shift = rng.int(8, 30);
-  const [multiplier, zeroPoint] = [rng.int(1, 2 ** 20), rng.pick([0, 128, 255, rng.int(0, 255)])];
+/** By which most sums come to lie inside of a byte, or of some number of bits, and some beyond.
+ *  @param spread standard deviation of the sums */
+function rescaling(rng: Rng, spread: number, type: TensorType) {
+  const factor = (type === "s32" ? 2 ** rng.int(6, 28) : rng.int(20, 90)) / spread;
+  const shift = Math.max(1, Math.min(44, 18 - Math.ceil(Math.log2(factor))));
+  const multiplier = Math.max(1, Math.round(factor * 2 ** shift));
   const addend = (1n << BigInt(shift)) >> 1n;
-  return {
-    scaleBits: 0,
-    multiplier,
-    addend,
-    shift,
-    zeroPoint,
-    lower: rng.int(0, 9),
-    upper: rng.int(200, 255),
-  };
+  const clamps = { zeroPoint: rng.pick([128, 128, 100]), lower: rng.int(0, 9), upper: rng.int(200, 255) };
+  return { scaleBits: 0, multiplier, addend, shift, ...clamps };
 }
 
 /** Weights of which no sum leaves s32. */
@@ -56,11 +51,12 @@ export function planesDot(b: DirectedBuilder, target: Target): Value {
   const bytes = rng
     .bytes(n * k)
     .map((byte) => Math.min(255, Math.max(0, offset - most + (byte % (2 * most)))));
+  const spread = Math.sqrt(k / 3) * (65_536 / Math.sqrt(12)) * most;
   const channels = Array.from({ length: n }, (_, row) => {
     let sum = 0;
     for (let i = 0; i < k; i++) sum += (bytes[row * k + i] as number) - offset;
     const bias = -32_768 * sum + rng.int(-1000, 1000);
-    return { ...rescaling(rng), bias, weightOffset: offset };
+    return { ...rescaling(rng, spread, target.type), bias, weightOffset: offset };
   });
   const weights = b.weight({ layout: "dot", type: "u8", dims: [n, k] }, packDot(bytes, k, channels));
   return finish(b, target, { dims: [rows, n], a, b: weights, k: groups });

@@ -98,8 +98,8 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     [
       "vectors leave numbers less their middle",
       `${OPCODES}simd-products.ts`,
-      "isNumbers ? MIDDLE * (this.sums[row] as number) : 0",
-      "0 * (this.sums[row] as number)",
+      "isNumbers ? MIDDLE : -zero",
+      "isNumbers ? 0 : -zero",
     ],
     [
       "of two rows the sum of the first one for both",
