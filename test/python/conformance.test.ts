@@ -14,7 +14,7 @@ import { sampled, scaled } from "../support/scale.ts";
 /** As many are asked for; areas with a fixed number of cases bring it above the least. */
 const ELEMENTS = scaled(100_000, 700_000);
 /** Among which a planted fault must be found. */
-const SEARCHED = 700_000;
+const SEARCHED = 2_000_000;
 const LEAST = scaled(150_000, 1_000_000);
 const FIRST = 2_000_000;
 const PATIENCE_MS = 300_000;
