@@ -8,7 +8,7 @@ import { runAssay } from "../support/assay.ts";
 import { temporaryFolder } from "../support/deploy.ts";
 import { smollm2Weights } from "../support/smollm2.ts";
 
-const LENGTHS = { prompt: 40, answer: 10 };
+const LENGTHS = { prompt: 40, answer: 24 };
 
 const weights = smollm2Weights();
 
@@ -29,9 +29,11 @@ describe.skipIf(weights === undefined)("SmolLM2-135M-Instruct of an executor", (
   });
 
   it("default: an answer, up to a stop", async () => {
-    const asked = { prompt: "What is the capital of France?", grammar: "", seed: 1 };
-    expect(await model.complete({ ...asked, stop: [] })).toBe("The capital of France is Paris.");
-    expect(await model.complete({ ...asked, stop: [" is"] })).toBe("The capital of France");
+    const asked = { prompt: "Say hello.", grammar: "", seed: 1 };
+    expect(await model.complete({ ...asked, stop: [] })).toBe(
+      "Hello! I'm here to help with any kind of creative writing project. What can I assist you with?",
+    );
+    expect(await model.complete({ ...asked, stop: [" kind"] })).toBe("Hello! I'm here to help with any");
   });
 
   it("error: the form of an agent's prompt takes more ids than it was derived for", async () => {
