@@ -57,14 +57,22 @@ export const plainProducts: ProductsOf = (shape) => {
   const width = rows + 1;
   const sums = new Int32Array(together * width);
   const low = new Int32Array(width);
+  /** What sums of stored activations start from: zero counts for each weight. */
+  const startsOf = (stored: Uint8Array, given: Int32Array): Int32Array =>
+    zero === 0
+      ? given
+      : given.map((start, n) => {
+          const sum = sumOf(stored.subarray(n * k, (n + 1) * k));
+          return start - zero * (sum - k * (offsets[n] as number));
+        });
   let weights = rowMajor(shape.bytes);
-  let starts = shape.starts;
+  let starts = startsOf(weights, shape.starts);
   return {
     sums,
     width,
     load: (otherBytes, otherStarts) => {
       weights = rowMajor(otherBytes);
-      starts = otherStarts;
+      starts = startsOf(weights, otherStarts);
     },
     compute({ bytes: a, first, stride, count }, group) {
       for (let row = 0; row < count; row++) {
@@ -77,9 +85,8 @@ export const plainProducts: ProductsOf = (shape) => {
         }
         const total = own[rows] as number;
         for (let i = 0, n = group * rows; i < rows; i++, n++) {
-          const offset = Math.imul(offsets[n] as number, total - k * zero);
-          const moved = zero === 0 ? 0 : zero * sumOf(weights.subarray(n * k, (n + 1) * k));
-          own[i] = (own[i] as number) - offset - moved + (starts[n] as number);
+          const offset = Math.imul(offsets[n] as number, total);
+          own[i] = (own[i] as number) - offset + (starts[n] as number);
         }
       }
     },
