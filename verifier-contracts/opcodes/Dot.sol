@@ -36,13 +36,15 @@ import {Opening} from "../types/Types.sol";
 import {DotActivations} from "./DotActivations.sol";
 import {Requant} from "./Requant.sol";
 
+/// @dev The lowest byte of each SIMD lane of 32 bits.
+uint256 constant LANES = 0x000000FF000000FF000000FF000000FF000000FF000000FF000000FF000000FF;
+
 /// @notice DOT: dot product of an activation row with a weight row, plus bias (docs/EXACT.md, section 3).
 /// A word of 32 bytes is four words of 8 SIMD lanes of 32 bits: group j holds the bytes 4i + j, one in each lane. Weight
 /// words are byte-reversed, so in the product of group j of both, the top lane is the sum of a[4i + j]·w[4i + j] over
 /// i: the lanes meet in reverse order, as in a multiplication of polynomials. A lane never carries into the next:
 /// it sums at most 66,051 products below 2^16.
 library Dot {
-    uint256 private constant LANES = 0x000000FF000000FF000000FF000000FF000000FF000000FF000000FF000000FF;
     uint256 private constant PAIRS = 0x00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF;
     uint256 private constant HALVES = 0x0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF;
     uint256 private constant ONES = 0x0000000100000001000000010000000100000001000000010000000100000001;

@@ -9,12 +9,11 @@ import {Scan} from "../libraries/Scan.sol";
 import {StepRules} from "../libraries/StepRules.sol";
 import {ProgramField, TYPE_S8, Tensor} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
-import {Dot} from "./Dot.sol";
+import {Dot, LANES} from "./Dot.sol";
 
 /// @notice DOT of two tensors of activations, which has no weights (docs/EXACT.md, section 3). SIMD lanes are those of
 /// Dot.
 library DotActivations {
-    uint256 private constant LANES = 0x000000FF000000FF000000FF000000FF000000FF000000FF000000FF000000FF;
     /// @dev Every second SIMD lane of 32 bits, and every second pair of them.
     uint256 private constant EVEN = 0x00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF;
     uint256 private constant EVEN_PAIRS = 0x0000000000000000FFFFFFFFFFFFFFFF0000000000000000FFFFFFFFFFFFFFFF;
