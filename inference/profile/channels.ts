@@ -5,7 +5,7 @@ import { DOT_VARIANTS } from "../program/form.ts";
 import { floatOfBits } from "../program/tensor.ts";
 import { type ChannelParameters, readParameters } from "../program/weights.ts";
 import type { StepRanges } from "./context.ts";
-import { empty, hull, isUniform, LIMITS, type Range, uniform } from "./range.ts";
+import { type Ends, empty, hull, isUniform, LIMITS, type Range, uniform } from "./range.ts";
 import { requantizedByte } from "./requantized.ts";
 
 export const SMALLER = "Use smaller weights or biases, or split the product.";
@@ -39,7 +39,7 @@ export function spread(range: Range, dims: readonly number[], n: number): Range 
 /** What `f` makes of bounds of accumulators, whose channels take turns. Rows are often alike: what is as a row before is
  *  not computed again. */
 export function eachByChannel(
-  bounds: Float64Array,
+  bounds: Ends,
   channels: readonly ChannelParameters[],
   f: (bound: number, channel: ChannelParameters) => number,
 ): Float64Array {
@@ -94,7 +94,7 @@ function byForm(
   form: "integer" | "binary32",
   of: (acc: number, channel: ChannelParameters) => number,
 ): Range {
-  const each = (bounds: Float64Array): Float64Array =>
+  const each = (bounds: Ends): Float64Array =>
     eachByChannel(
       isUniform(range) ? new Float64Array(channels.length).fill(bounds[0] as number) : bounds,
       channels,

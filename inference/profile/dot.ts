@@ -13,7 +13,7 @@ import { WIDEN } from "./arith.ts";
 import { CAN_BE_ZERO, type ElementReads, type ReadForm, wholeRow, zerosAt } from "./causality/reads.ts";
 import { limitedRange, parametersOf, requantizedRange, spread, wrapped } from "./channels.ts";
 import type { StepRanges } from "./context.ts";
-import { empty, hull, isUniform, type Range, uniform } from "./range.ts";
+import { type Ends, empty, hull, isUniform, type Range, uniform } from "./range.ts";
 
 /** Above this many multiplications the rows of an activation share one interval for each column. */
 const MAX_PRODUCTS = 2 ** 26;
@@ -80,7 +80,7 @@ function isAsBefore({ low, high }: Range, from: number, length: number): boolean
 /** Of numbers of 16 bits, k a row, from their planes of bytes. */
 function numbersOf({ low, high, tiny }: Range, k: number): Range {
   if (low.length === 1) return uniform(257 * (low[0] as number), 257 * (high[0] as number));
-  const number = (bytes: Float64Array): Float64Array =>
+  const number = (bytes: Ends): Float64Array =>
     Float64Array.from({ length: bytes.length / 2 }, (_, i) => {
       const at = 2 * (i - (i % k)) + (i % k);
       return 256 * (bytes[at] as number) + (bytes[at + k] as number);

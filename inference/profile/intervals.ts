@@ -4,7 +4,7 @@ import type { Model, Step } from "../program/form.ts";
 import { type ProfileProblem, StepRanges, type WeightRanges } from "./context.ts";
 import { accumulators, type DotWeights } from "./dot.ts";
 import { RANGES } from "./generated/index.ts";
-import { hull, MAX_KEPT_INTERVALS, type Range } from "./range.ts";
+import { compact, hull, MAX_KEPT_INTERVALS, type Range } from "./range.ts";
 
 /** Intervals of a model's steps, computed step by step so that an import can ask while it builds the program. */
 export class IntervalAnalysis {
@@ -24,7 +24,8 @@ export class IntervalAnalysis {
       this.problems.push(node === undefined ? problem : { ...problem, node });
     });
     const isTooMuch = this.kept + found.low.length > MAX_KEPT_INTERVALS;
-    const range = isTooMuch || areAlike(found) ? hull(found) : found;
+    const isOne = isTooMuch || areAlike(found);
+    const range = isOne ? hull(found) : step.type === "f32" ? found : compact(found);
     this.kept += range.low.length;
     this.ranges.push(range);
     return range;

@@ -3,11 +3,14 @@
 import { broadcastMap } from "../opcodes/broadcast.ts";
 import { elementCount, type TensorType } from "../program/form.ts";
 
+/** One end of each element's interval. */
+export type Ends = Float64Array | Int32Array;
+
 /** Lowest and highest value of each element, or of all of them when the arrays have length 1.
  *  Values are real: s8 as −128..127, bool as 0..1, f32 as its number. */
 export interface Range {
-  readonly low: Float64Array;
-  readonly high: Float64Array;
+  readonly low: Ends;
+  readonly high: Ends;
   /** f32 only: no element is nearer to zero than this without being zero. */
   readonly tiny: number;
   /** f32 only: a power of two that every element is a multiple of, where more is known than `tiny` says. Sums keep it. */
@@ -83,6 +86,15 @@ export function highest(range: Range): number {
   let high = Number.NEGATIVE_INFINITY;
   for (const v of range.high) if (v > high || Number.isNaN(v)) high = v;
   return high;
+}
+
+/** The same intervals in half of the room, where their ends are whole numbers of 32 bits. */
+export function compact(range: Range): Range {
+  const [low, high] = [range.low, range.high].map((ends) => {
+    const whole = Int32Array.from(ends);
+    return whole.every((end, i) => end === ends[i]) ? whole : ends;
+  }) as [Ends, Ends];
+  return { ...range, low, high };
 }
 
 /** One interval for all elements. */

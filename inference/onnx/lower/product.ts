@@ -1,5 +1,6 @@
 /** Products with constant weights: one DOT, or parts of it that are added where a row is longer than DOT takes. */
 
+import type { Ends } from "../../profile/range.ts";
 import { MAX_DOT_LENGTH, MAX_ELEMENTS } from "../../program/check.ts";
 import {
   elementCount,
@@ -225,15 +226,15 @@ export function requantizeTensor(
 }
 
 /** Hull of each channel's accumulators; element i belongs to channel i mod n. */
-function channelBounds(low: Float64Array, high: Float64Array, n: number): (readonly [number, number])[] {
+function channelBounds(low: Ends, high: Ends, n: number): (readonly [number, number])[] {
   const bounds = Array.from(
     { length: n },
     () => [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY] as [number, number],
   );
-  low.forEach((v, i) => {
+  for (let i = 0; i < low.length; i++) {
     const bound = bounds[i % n] as [number, number];
-    bound[0] = Math.min(bound[0], v);
+    bound[0] = Math.min(bound[0], low[i] as number);
     bound[1] = Math.max(bound[1], high[i] as number);
-  });
+  }
   return bounds;
 }
