@@ -2,30 +2,43 @@
 import type { ProgramBuilder } from "../onnx/builder.ts";
 import type { Operand } from "../program/form.ts";
 import { cutRows, type QuantizedRows } from "./quantized-rows.ts";
-import { clamped, moved, product, type Wide } from "./steps.ts";
+import { clamped, moved, product, sizeOf, type Wide } from "./steps.ts";
 
-/** It is in units of 2^-11 and clamped to ±2^15: so the length of a row of up to 1,023 numbers fits s32. */
+/** It is in units of 2^-11, and clamped to ±2^15 where the length of a row could leave s32 otherwise. Rows of up to 1,023
+ *  numbers of that size fit. */
 export const RESIDUAL_BITS = 11;
 /** Fraction bits of a normalized number. */
 export const NORMAL_BITS = 20;
 /** Of the residual, and of each product that is added to it. */
 const MOST_BITS = 26;
+/** A product that is added is kept up to so many times the largest one that was measured: it costs nothing, and one that is
+ *  cut is wrong in all layers to come. */
+const ROOM = 2;
+/** Of the length of a row, with room for what is added under its root. */
+const MOST_LENGTH = 2 ** 31 - 4;
+
+export interface Added {
+  readonly parts?: number;
+  readonly biases?: ArrayLike<number>;
+  readonly most?: number | undefined;
+}
 
 /** State plus a product.
  *  @param state [places, width] @param x in `parts` parts a row, of each of which there is a product
- *  @param biases what is added to each of the width's channels */
+ *  @param biases what is added to each of the width's channels @param most the largest product that was measured */
 export function added(
   builder: ProgramBuilder,
   state: Operand,
   x: Wide,
   weights: QuantizedRows,
-  { parts = 1, biases }: { readonly parts?: number; readonly biases?: ArrayLike<number> } = {},
+  { parts = 1, biases, most = Number.POSITIVE_INFINITY }: Added = {},
 ): Operand {
   const [places, width] = builder.shape(state).dims as [number, number];
   // A bias is added once.
   const all =
     biases === undefined ? undefined : Float64Array.from({ length: parts * width }, (_, i) => biases[i] ?? 0);
-  const result = { unit: 2 ** -RESIDUAL_BITS, bits: MOST_BITS };
+  const bits = Math.min(MOST_BITS, Math.ceil(Math.log2(ROOM * most)) + RESIDUAL_BITS);
+  const result = { unit: 2 ** -RESIDUAL_BITS, bits };
   const terms = product(builder, x, cutRows(weights, parts), [places], result, parts, all);
   const beside = (): Operand =>
     moved(
@@ -39,5 +52,7 @@ export function added(
       ],
     );
   const term = parts === 1 ? terms : builder.reduce("sum", beside(), [places, width]);
-  return clamped(builder, builder.arith("add", "s32", state, term), -(2 ** MOST_BITS), 2 ** MOST_BITS);
+  const sum = builder.arith("add", "s32", state, term);
+  if (sizeOf(builder, sum) <= MOST_LENGTH / Math.sqrt(width)) return sum;
+  return clamped(builder, sum, -(2 ** MOST_BITS), 2 ** MOST_BITS);
 }

@@ -2,9 +2,10 @@
 import { fail } from "../onnx/fail.ts";
 
 /** Largest values of one layer: one number of each name, and one a channel of the values that attention mixes. */
-export type LayerScales<Name extends string> = Readonly<Record<Name, number>> & {
-  readonly v: readonly number[];
-};
+export type LayerScales<Name extends string, Optional extends string = never> = Readonly<
+  Record<Name, number>
+> &
+  Readonly<Partial<Record<Optional, number>>> & { readonly v: readonly number[] };
 
 const UNIT = "2^-8";
 const UNITS_PER_ONE = 2 ** 8;
@@ -13,19 +14,21 @@ const MOST = 2 ** 31;
 
 /** @param value scales as models/smollm2/scales.json has them: whole numbers of 2^-8
  *  @throws SCALES_INVALID naming the entry */
-export function readLayers<Name extends string>(
+export function readLayers<Name extends string, Optional extends string = never>(
   value: unknown,
   names: readonly Name[],
   { layers, channels }: { readonly layers: number; readonly channels: number },
-): readonly LayerScales<Name>[] {
+  optional: readonly Optional[] = [],
+): readonly LayerScales<Name, Optional>[] {
   const file = objectOf(value, "$");
   if (file.unit !== UNIT) throw invalid(`$.unit is ${JSON.stringify(file.unit)}, must be ${UNIT}`);
   return listOf(file.layers, "$.layers", layers).map((entry, i) => {
     const at = `$.layers[${i}]`;
     const layer = objectOf(entry, at);
+    const given = [...names, ...optional.filter((name) => layer[name] !== undefined)];
     const numbers = Object.fromEntries(
-      names.map((name) => [name, numberOf(layer[name], `${at}.${name}`)]),
-    ) as Record<Name, number>;
+      given.map((name) => [name, numberOf(layer[name], `${at}.${name}`)]),
+    ) as Record<Name, number> & Partial<Record<Optional, number>>;
     const v = listOf(layer.v, `${at}.v`, channels);
     return { ...numbers, v: v.map((number, j) => numberOf(number, `${at}.v[${j}]`)) };
   });

@@ -15,7 +15,7 @@ from reference import FILE, PACKAGE, SHA256, VERSION, SmolLM2, checked_path
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 UNIT = 256  # a scale counts 2^-8
-SITES = ("attention", "q", "k", "v", "mixed", "mlp", "gate", "up", "hidden", "residual")
+SITES = ("attention", "q", "k", "v", "mixed", "out", "mlp", "gate", "up", "hidden", "down", "residual")
 QUESTION = "What is the capital of France?"
 
 

@@ -134,10 +134,11 @@ class SmolLM2:
             q, k = seen("q", self.rotate(q, positions)), seen("k", self.rotate(k, positions))
             seen("v", v)
             mixed = seen("mixed", np.concatenate([self.attend(q[part], k[part], v[part]) for part in parts]))
-            x = seen("residual", x + self.linear(mixed, name + "attn_output"))
+            x = seen("residual", x + seen("out", self.linear(mixed, name + "attn_output")))
             normed = seen("mlp", self.norm(x, name + "ffn_norm"))
             gate, up = (seen(site, self.linear(normed, f"{name}ffn_{site}")) for site in ("gate", "up"))
-            x = seen("residual", x + self.linear(seen("hidden", silu(gate) * up), name + "ffn_down"))
+            hidden = seen("hidden", silu(gate) * up)
+            x = seen("residual", x + seen("down", self.linear(hidden, name + "ffn_down")))
         x = self.norm(x, "output_norm")
         see(None, "final", x)
         return x

@@ -32,7 +32,9 @@ export function llamaReference(model: SmallLlama, ids: readonly number[], see: S
     ) as [Row[], Row[]];
     const v = part("v").map(seen("v"));
     const mixed = ids.map((_, place) => seen("mixed")(attended(model, ids, place, { q, k, v })));
-    state = state.map((row, place) => plus(row, times(model, name("attn_output"), mixed[place] as Row)));
+    state = state.map((row, place) =>
+      plus(row, seen("out")(times(model, name("attn_output"), mixed[place] as Row))),
+    );
     state = state.map((row) => {
       const y = seen("mlp")(normal(model, row, name("ffn_norm")));
       const gate = seen("gate")(times(model, name("ffn_gate"), y));
@@ -40,7 +42,7 @@ export function llamaReference(model: SmallLlama, ids: readonly number[], see: S
       const hidden = seen("hidden")(
         up.map((each, i) => (each * (gate[i] as number)) / (1 + Math.exp(-(gate[i] as number)))),
       );
-      return plus(row, times(model, name("ffn_down"), hidden));
+      return plus(row, seen("down")(times(model, name("ffn_down"), hidden)));
     });
   }
   const head = model.tensors.has("output.weight") ? "output" : "token_embd";
@@ -118,7 +120,7 @@ function attended(
 }
 
 const UNITS_PER_ONE = 256;
-const SITES = ["attention", "q", "k", "mixed", "mlp", "gate", "up", "hidden"] as const;
+const SITES = ["attention", "q", "k", "mixed", "out", "mlp", "gate", "up", "hidden", "down"] as const;
 
 /** Scales in the form of models/smollm2/scales.json, measured on texts of ids. */
 export function measuredScales(model: SmallLlama, texts: readonly (readonly number[])[]) {

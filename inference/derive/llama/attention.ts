@@ -23,7 +23,7 @@ export function attention(
   const values = valuesOf(ctx, layer, scales, x);
   const mixed = mixedValues(builder, shares, values, ctx.places, scales.mixed / MOST);
   const out = weightsOf(ctx, layerTensor(layer, "attn_output"));
-  return added(builder, state, mixed, out);
+  return added(builder, state, mixed, out, { most: scales.out });
 }
 
 /** [shared heads, heads a shared head · places, places] */

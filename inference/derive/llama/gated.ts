@@ -26,5 +26,5 @@ export function gated(ctx: Context, layer: number, scales: LayerScales, state: O
   const products = inParts(builder, builder.arith("mul", "s32", active, up), [places, hidden], parts);
   const unit = scales.hidden / MOST;
   const operand = wide(builder, products, [(gateUnit * upUnit) / unit], unit);
-  return added(builder, state, operand, down, { parts });
+  return added(builder, state, operand, down, { parts, most: scales.down });
 }

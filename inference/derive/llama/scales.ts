@@ -6,9 +6,11 @@ import type { LlamaShape } from "./shape.ts";
  *  attention mixes, in front of its last product; what is normalized, times its gain, in front of the gated part; its two
  *  products; SiLU of the gate times `up`. */
 const NAMES = ["attention", "q", "k", "mixed", "mlp", "gate", "up", "hidden"] as const;
+/** What attention and the gated part add to the residual. Without them it is clamped behind each. */
+const OPTIONAL = ["out", "down"] as const;
 
 /** Largest values of one layer. */
-export type LayerScales = Layer<(typeof NAMES)[number]>;
+export type LayerScales = Layer<(typeof NAMES)[number], (typeof OPTIONAL)[number]>;
 
 export interface Scales {
   readonly layers: readonly LayerScales[];
@@ -18,6 +20,6 @@ export interface Scales {
 
 /** @param value as `readLayers` takes it @throws SCALES_INVALID naming the entry */
 export function readScales(value: unknown, { layers, sharedHeads, headWidth }: LlamaShape): Scales {
-  const found = readLayers(value, NAMES, { layers, channels: sharedHeads * headWidth });
+  const found = readLayers(value, NAMES, { layers, channels: sharedHeads * headWidth }, OPTIONAL);
   return { layers: found, final: readNumber(value, "final") };
 }

@@ -43,6 +43,14 @@ const inLayer = (change: Readonly<Record<string, unknown>>) => ({
   ...SCALES,
   layers: [{ ...layer, ...change }],
 });
+
+it("behavior: what attention and the gated part add to the residual may be unknown", () => {
+  const { out: _out, down: _down, ...others } = layer;
+  const [read] = readScales({ ...SCALES, layers: [others] }, SHAPE).layers;
+  expect(read).toMatchObject({ q: layer.q / 256 });
+  expect([read?.out, read?.down]).toEqual([undefined, undefined]);
+});
+
 const whole = "must be a whole number from 1 to 2147483647.";
 
 it.each<[string, unknown, string]>([
@@ -62,6 +70,7 @@ it.each<[string, unknown, string]>([
   ["2^31", inLayer({ up: 2 ** 31 }), `$.layers[0].up is 2147483648, ${whole}`],
   ["a text", inLayer({ mixed: "300" }), `$.layers[0].mixed is "300", ${whole}`],
   ["not a number", inLayer({ hidden: Number.NaN }), `$.layers[0].hidden is null, ${whole}`],
+  ["0 for an optional one", inLayer({ down: 0 }), `$.layers[0].down is 0, ${whole}`],
   ["an absent one", inLayer({ mlp: undefined }), `$.layers[0].mlp is undefined, ${whole}`],
   ["no last one", { ...SCALES, final: undefined }, `$.final is undefined, ${whole}`],
 ])("error: %s", (_, scales, expected) => {
