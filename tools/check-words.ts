@@ -20,6 +20,7 @@ const WORD_BITS = 256;
 
 /** Files whose shifts are no fields. */
 export const NO_FIELDS: Readonly<Record<string, string>> = {
+  "libraries/DotLanes.sol": "SIMD lanes of 32 bits, and sums of bytes in them",
   "libraries/Swar.sol": "SIMD lanes of 32 bits, side by side",
   "libraries/Transpose.sol": "blocks of lanes that change places",
   "opcodes/Dot.sol": "SIMD lanes of 32 bits: a product of polynomials",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {DotLanes, LANES} from "../libraries/DotLanes.sol";
 import {Facts} from "../libraries/Facts.sol";
 import {FIRST_U32} from "../libraries/Memory.sol";
 import {Openings, Trial} from "../libraries/Openings.sol";
@@ -9,10 +10,9 @@ import {Scan} from "../libraries/Scan.sol";
 import {StepRules} from "../libraries/StepRules.sol";
 import {ProgramField, TYPE_S8, Tensor} from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
-import {Dot, LANES} from "./Dot.sol";
 
 /// @notice DOT of two tensors of activations, which has no weights (docs/EXACT.md, section 3). SIMD lanes are those of
-/// Dot.
+/// DotLanes.
 library DotActivations {
     /// @dev Every second SIMD lane of 32 bits, and every second pair of them.
     uint256 private constant EVEN = 0x00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF00000000FFFFFFFF;
@@ -58,8 +58,8 @@ library DotActivations {
             }
             // Σ (a − za)(b − zb) = Σ a·b − za·Σ b − zb·Σ a + K·za·zb. Of b the sum alone is needed: it is prepared first, and
             // a over it.
-            stored = leftZero * rightZero * length - leftZero * Dot.prepare(right, length, prepared);
-            stored -= rightZero * Dot.prepare(left, length, prepared);
+            stored = leftZero * rightZero * length - leftZero * DotLanes.prepare(right, length, prepared);
+            stored -= rightZero * DotLanes.prepare(left, length, prepared);
             return (stored + _products(prepared, right, length)) & 0xFFFFFFFF;
         }
     }

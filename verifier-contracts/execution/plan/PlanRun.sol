@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {IFloatJudge} from "../../interfaces/IFloatJudge.sol";
+import {DotLanes} from "../../libraries/DotLanes.sol";
 import {Flat, NO_FLAT, flatOf} from "../../libraries/Flat.sol";
 import {Memory} from "../../libraries/Memory.sol";
 import {ModelWord} from "../../libraries/ModelWord.sol";
@@ -136,7 +137,7 @@ library PlanRun {
         unchecked {
             uint256 length = i.u16(DOT_LENGTH);
             uint256 prepared = i.u24(DOT_SCRATCH);
-            uint256 sum = Dot.prepare(row, length, prepared);
+            uint256 sum = DotLanes.prepare(row, length, prepared);
             uint256 size = (length + 31) & ~uint256(31);
             if (i.variant() == Requant.INTEGER) {
                 Dot.integers(target, end, prepared, sum, weights, size);

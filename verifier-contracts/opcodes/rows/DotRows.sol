@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
+import {DotLanes} from "../../libraries/DotLanes.sol";
 import {Flat} from "../../libraries/Flat.sol";
 import {Machine, Machines} from "../../libraries/Machine.sol";
 import {Memory} from "../../libraries/Memory.sol";
@@ -61,7 +62,7 @@ library DotRows {
             uint256 prepared = Memory.mark();
             uint256 group = 0;
             for (; target < end; target += stride) {
-                uint256 sum = Dot.prepare(row, length, prepared);
+                uint256 sum = DotLanes.prepare(row, length, prepared);
                 row += length;
                 uint256 first = weights + rowBytes * group;
                 if (isInteger) Dot.integers(target, target + stride, prepared, sum, first, size);
