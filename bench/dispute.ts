@@ -58,7 +58,8 @@ export async function measureDispute(
   return disputeToItsFall(bench, { prepared, weights, calldata, cheated, claim });
 }
 
-const bytesFor = ({ program }: Model): CodecInput => ({
+/** By chance, of a program of the codec raw. */
+export const bytesFor = ({ program }: Model): CodecInput => ({
   codec: "raw",
   bytes: createRng(7).bytes(program.inputSize),
 });

@@ -15,7 +15,7 @@ import { EXECUTOR_PARTS } from "./executor.ts";
 import { EXPLORER_PART } from "./explorer/part.ts";
 import { FEEDS_PART } from "./feeds.ts";
 import { GAS_PARTS } from "./gas.ts";
-import { GROWTH_PART } from "./growth.ts";
+import { GROWTH_PART } from "./growth/part.ts";
 import { INFERENCE_PARTS } from "./inference.ts";
 import { LANE_PARTS } from "./lanes/parts.ts";
 import { LOAD_PART } from "./load/part.ts";

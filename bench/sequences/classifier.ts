@@ -17,9 +17,9 @@ import { addDispute, lastProduct } from "./dispute.ts";
 import { inMilliseconds, inSeconds, leastTime, MIB, ModelFigures, timed } from "./measured.ts";
 
 const FOLDER = "models/sentiment-transformer";
-const LENGTH = 48;
+export const LENGTH = 48;
 const RUNS = 10;
-const TEXT =
+export const TEXT =
   "Shares of the chip maker fell 12 % after it cut its forecast for the quarter, while analysts at two banks kept their ratings and pointed to a record order book";
 
 export async function measureClassifier(): Promise<Measured> {

@@ -17,14 +17,14 @@ import { addDispute, lastProduct } from "./dispute.ts";
 import { generateByLlamaCpp } from "./llama-cpp.ts";
 import { inSeconds, MIB, ModelFigures, timed } from "./measured.ts";
 
-const LENGTHS = { prompt: 256, answer: 32 };
+export const LENGTHS = { prompt: 256, answer: 32 };
 /** "What is the capital of France?" by the chat template, with its own system prompt. */
 const PROMPT = [
   1, 9690, 198, 2683, 359, 253, 5356, 5646, 11173, 3365, 3511, 308, 34519, 28, 7018, 411, 407, 19712, 8182, 2,
   198, 1, 4093, 198, 1780, 314, 260, 3575, 282, 4649, 47, 2, 198, 1, 520, 9531, 198,
 ];
 /** The same as long as a prompt can be: what stands in front of it is a text of its own. */
-const LONG_PROMPT = [
+export const LONG_PROMPT = [
   ...Array.from({ length: LENGTHS.prompt - PROMPT.length }, (_, i) => PROMPT[i % PROMPT.length] as number),
   ...PROMPT,
 ];
