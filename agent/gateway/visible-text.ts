@@ -1,5 +1,7 @@
 /** Text that others wrote, made safe to stand in a log, a prompt's list or an event. */
 
+import { codePointEscape } from "../../base/escapes.ts";
+
 /** Controls, invisible and direction-changing characters, line separators, fillers, halves of surrogate pairs,
  *  unassigned. The selectors of how a picture is drawn are none of them. */
 const INVISIBLE =
@@ -8,8 +10,7 @@ const INVISIBLE =
 /** One line, with invisible characters as `\u{…}`, cut at `limit` characters. */
 export function visibleText(text: string, limit: number): string {
   // Cutting first bounds the work; escapes make it longer again.
-  const toEscape = (character: string) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
-  const escaped = text.slice(0, limit).replace(INVISIBLE, toEscape);
+  const escaped = text.slice(0, limit).replace(INVISIBLE, codePointEscape);
   const isCut = text.length > limit || escaped.length > limit;
   return isCut ? `${escaped.slice(0, limit - 1)}…` : escaped;
 }

@@ -1,3 +1,4 @@
+import { codeUnitEscape } from "../../base/escapes.ts";
 import type { MetadataAdvice, MetadataRule } from "./metadata-rules.ts";
 
 /** One broken rule of a manifest. */
@@ -73,7 +74,5 @@ export function kind(value: unknown): string {
 export function quoted(value: unknown): string {
   if (typeof value !== "string") return typeof value === "number" ? `${value}` : kind(value);
   const text = JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
-  return text.replace(/[\u007f-\u009f]|\p{Bidi_Control}/gu, (c) => {
-    return `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  });
+  return text.replace(/[\u007f-\u009f]|\p{Bidi_Control}/gu, codeUnitEscape);
 }

@@ -1,6 +1,8 @@
 /** Text that others wrote, made fit to stand in a prompt: whatever it holds, it cannot begin a line of the prompt, so it
  *  cannot forge a thought, an action, an observation or an answer. */
 
+import { codePointEscape, codeUnitEscape } from "../../../base/escapes.ts";
+
 /** Everything that some reader takes for the end of a line. */
 const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/u;
 /** Characters without a look of their own: they hide text from people, or labels from checks. */
@@ -32,12 +34,8 @@ function looksLikeLabel(line: string): boolean {
   return forms.some((form) => LABEL.test(form) || BEGIN.test(form));
 }
 
-const codePointEscape = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`;
-
 /** JSON on one line that `insertedText` leaves as it is: the same value, its odd characters escaped. */
 export function insertedJson(value: unknown): string {
   const escaped = (found: string) => found.split("").map(codeUnitEscape).join("");
   return JSON.stringify(value).replace(INVISIBLE, escaped).replace(TEMPLATE_MARK, escaped);
 }
-
-const codeUnitEscape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;

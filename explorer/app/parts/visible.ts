@@ -1,3 +1,5 @@
+import { codePointEscape } from "../../../base/escapes.ts";
+
 /** Controls, format characters (those of direction and of no width among them), line separators, fillers, private use. */
 const INVISIBLE =
   /(?![\n\t]|\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
@@ -8,15 +10,13 @@ export interface Run {
   readonly isControl: boolean;
 }
 
-const escaped = (one: string): string => `\\u{${one.codePointAt(0)?.toString(16)}}`;
-
 /** Text of strangers in runs: what is invisible or turns the direction of writing stands for itself. */
 export function visibleRuns(text: string): Run[] {
   const runs: Run[] = [];
   let from = 0;
   for (const match of text.matchAll(INVISIBLE)) {
     if (match.index > from) runs.push({ text: text.slice(from, match.index), isControl: false });
-    runs.push({ text: escaped(match[0]), isControl: true });
+    runs.push({ text: codePointEscape(match[0]), isControl: true });
     from = match.index + match[0].length;
   }
   if (from < text.length) runs.push({ text: text.slice(from), isControl: false });
@@ -24,4 +24,4 @@ export function visibleRuns(text: string): Run[] {
 }
 
 /** The same as one string, for titles and attributes. */
-export const visible = (text: string): string => text.replace(INVISIBLE, escaped);
+export const visible = (text: string): string => text.replace(INVISIBLE, codePointEscape);
