@@ -6,7 +6,7 @@ import { broadcastIndex, hull, isUniform, MAX_INTERVALS, type Range } from "./ra
 
 /** What the emitted file computes in 64 bits stays below it, with room to spare. */
 const MOST = 2 ** 62;
-/** Sums of products below it are exact doubles. */
+/** Products below it are exact doubles, and so are sums of two. */
 const EXACT = 2 ** 51;
 const NARROW = "Clip the operands before this step, or turn by numbers of fewer bits.";
 /** More than the sum of two products of s32 is off as a double. */
@@ -25,7 +25,9 @@ export function rotateRange(ctx: StepRanges): Range {
   const set = (i: number, left: Interval, right: Interval): void => {
     const [low, high] = [left[0] + right[0], left[1] + right[1]];
     largest = Math.max(largest, -low, high);
-    const margin = Math.max(-low, high) < EXACT ? 0 : INEXACTNESS;
+    // Two products can be as far off as they are large and leave a small sum.
+    const isExact = Math.max(-left[0], left[1], -right[0], right[1]) < EXACT;
+    const margin = isExact ? 0 : INEXACTNESS;
     result.low[i] = nearest(low - margin, half, unit);
     result.high[i] = nearest(high + margin, half, unit);
   };

@@ -179,6 +179,28 @@ describe("ARITH rotate", () => {
     return bytes;
   };
 
+  test("behavior: intervals hold what large products leave of each other", () => {
+    const rng = createRng(24);
+    for (let i = 0; i < 400; i++) {
+      const size = rng.int(2 ** 26, 2 ** 30);
+      const [low, width] = [size + rng.int(-9, 9), rng.pick([0, 1, 2])];
+      const turns = Array.from({ length: 4 }, () => size + rng.int(-9, 9));
+      const weights = [bytesOf(...turns), bytesOf(low), bytesOf(low + width)];
+      const range = analyse({ program: program(0), weights }).ranges.at(-1) as Range;
+      for (let element = 0; element < 4; element++) {
+        const [c, s] = turns.slice(element - (element % 2)) as [number, number];
+        const [least, most] = boundsAt(range, element);
+        for (let x = low; x <= low + width; x++) {
+          for (let y = low; y <= low + width; y++) {
+            const value = plain(x, y, c, s, 0, element % 2 === 0);
+            expect(value).toBeGreaterThanOrEqual(least);
+            expect(value).toBeLessThanOrEqual(most);
+          }
+        }
+      }
+    }
+  });
+
   test("behavior: intervals hold what can come, pair by pair, and are no wider than they need be", () => {
     const rng = createRng(23);
     for (let i = 0; i < 400; i++) {
