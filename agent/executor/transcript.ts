@@ -15,6 +15,7 @@ import { BaseError } from "../../base/errors.ts";
 import { choiceHashOf, toResult } from "./agent-executor.ts";
 import type { ReasoningEngine } from "./engine/engine.ts";
 import type { Iteration } from "./iterate.ts";
+import { EXACT_PROVIDER, namesExactModel } from "./models/language-model.ts";
 import type { Registry } from "./registry.ts";
 import { PARAM_TYPES, type Tool } from "./tool.ts";
 
@@ -166,8 +167,8 @@ export async function signTranscript(
   return { transcript, hash, signature: await account.signTypedData(typedData(transcript, hash)) };
 }
 
-/** Checks what a transcript says of itself: hash, signature, that its engine makes this prompt of its parts, and this
- *  result of its completion. Whether the model wrote the completion, only a replay can make likely.
+/** Checks what a transcript says of itself: hash, signature, that its model is the exact one where the agent names one,
+ *  that its engine makes this prompt of its parts, and this result of its completion. Whether the model wrote the completion, only a replay can make likely.
  *  @returns what is wrong, one sentence each; none: the transcript holds together */
 export async function transcriptProblems(
   { transcript, hash, signature }: SignedTranscript,
@@ -182,6 +183,10 @@ export async function transcriptProblems(
     ...typedData(transcript, hash),
   }).catch(() => false);
   if (!isSigned) problems.push(`it is not signed by ${transcript.executor}`);
+  const { modelId, model } = transcript;
+  const isAsNamed = model.provider === EXACT_PROVIDER && model.modelId === modelId.toLowerCase();
+  if (namesExactModel(modelId) && !isAsNamed)
+    problems.push(`its agent names the exact model ${modelId}, and another one was asked`);
   try {
     const engine = engines.get(transcript.engine);
     const { question, ...parts } = transcript;

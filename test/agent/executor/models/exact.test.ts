@@ -165,6 +165,27 @@ async function recorded(): Promise<Transcript> {
   return recordIteration(subject, await iterate(PARTS, { engine, model }));
 }
 
+describe("transcriptProblems", () => {
+  it("behavior: where the agent names an exact model, no other was asked", async () => {
+    const transcript = await recorded();
+    const named = {
+      ...transcript,
+      modelId: `0x${(model.description.modelId as string).slice(2).toUpperCase()}`,
+    };
+    const problemsOf = async (one: Transcript) =>
+      transcriptProblems(await signTranscript(account, one), engines);
+    expect(await problemsOf(named)).toEqual([]);
+    const others = [
+      { ...named, model: { ...named.model, provider: "openai" } },
+      { ...named, modelId: `0x${"01".repeat(32)}` },
+    ];
+    for (const other of others)
+      expect(await problemsOf(other)).toEqual([
+        `its agent names the exact model ${other.modelId}, and another one was asked`,
+      ]);
+  });
+});
+
 /** As a signed transcript of its executor that holds together, whatever its model wrote. */
 async function lie(transcript: Transcript, completion: string): Promise<Transcript> {
   const other: LanguageModel = {
