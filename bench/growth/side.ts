@@ -10,6 +10,7 @@ import { CanonicalPool } from "../../inference/runtime/canonical-pool.ts";
 import { SELECTOR } from "../chain.ts";
 import { bytesFor } from "../dispute.ts";
 import { layeredModel } from "../limit-model.ts";
+import { mostMemory } from "../memory.ts";
 
 /** A model of `layeredModel`, or a folder and what is claimed of it. */
 export type SideOf =
@@ -38,7 +39,7 @@ async function measured(of: SideOf): Promise<SideFigures> {
   await pool.trace("model", calldata, claimed);
   const seconds = (performance.now() - began) / 1000;
   pool.close();
-  return { seconds, memory: process.resourceUsage().maxRSS * 1024 };
+  return { seconds, memory: mostMemory() };
 }
 
 function asked(of: SideOf) {

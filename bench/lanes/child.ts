@@ -1,4 +1,5 @@
 /** A process that does one lane's work and nothing else, so that its time and peak memory are that work's. */
+
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -13,6 +14,7 @@ import type { Witness } from "../../prover/proof/groth16/r1cs.ts";
 import { writeWitness } from "../../prover/proof/groth16/snark/files.ts";
 import { NativeProver } from "../../prover/proof/groth16/snark/native.ts";
 import { stateInference } from "../../prover/proof/groth16/statement.ts";
+import { mostMemory } from "../memory.ts";
 
 /** What a prover has of a model before a request comes: the bytes of its files. */
 export interface ModelBytes {
@@ -97,7 +99,7 @@ async function perform(work: Work): Promise<WorkDone> {
     }
     await end();
   }
-  return { evidence, seconds, memoryBytes: process.resourceUsage().maxRSS * 1_024 };
+  return { evidence, seconds, memoryBytes: mostMemory() };
 }
 
 /** What makes this process's proofs. */

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
 import { CanonicalPool } from "../../inference/runtime/canonical-pool.ts";
+import { mostMemory } from "../memory.ts";
 
 export interface NodeFigures {
   readonly loadSeconds: number;
@@ -41,7 +42,7 @@ async function measured(folder: string, calldata: Uint8Array, output: Uint8Array
   await pool.trace(modelId, calldata, { claimed: output });
   const commitSeconds = lap();
   pool.close();
-  const memory = process.resourceUsage().maxRSS * 1024;
+  const memory = mostMemory();
   return { loadSeconds, firstCheckSeconds, checkSeconds, commitSeconds, memory };
 }
 

@@ -113,10 +113,11 @@ export async function startTestGateway(options: TestGatewayOptions = {}) {
     ...(chain === undefined ? {} : { chain }),
     ...(pageFolder === undefined ? {} : { pageFolder }),
   });
+  // A connection of its own: where a machine stands still for seconds, a kept one is closed while it is asked again.
   const post = (agentId: string, body: unknown, headers: Record<string, string> = {}) =>
     fetch(`${gateway.url}/v1/agents/${agentId}/turns`, {
       method: "POST",
-      headers: { "content-type": "application/json", ...headers },
+      headers: { "content-type": "application/json", connection: "close", ...headers },
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
   return {
