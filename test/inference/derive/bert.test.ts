@@ -14,7 +14,7 @@ import { createRng, type Rng } from "../../support/rng.ts";
 import { scaled } from "../../support/scale.ts";
 import { type SmallBert, type SmallBertOptions, smallBert } from "../../support/small-bert.ts";
 
-const MODELS = scaled(8, 150);
+const MODELS = scaled(5, 150);
 const TEXTS = 6;
 const SELECTOR = Uint8Array.of(1, 2, 3, 4);
 

@@ -22,7 +22,7 @@ import { createRng } from "../../support/rng.ts";
 import { scaled } from "../../support/scale.ts";
 import { type SmallOptions, smallLlama } from "../../support/small-llama.ts";
 
-const MODELS = scaled(12, 150);
+const MODELS = scaled(8, 150);
 const PROMPTS = 4;
 
 describe("deriveLlama", () => {

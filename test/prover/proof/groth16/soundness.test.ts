@@ -26,7 +26,7 @@ const ENOUGH = 2;
 const MOST_TRIES = 40;
 
 /** Of the constraints by which the search forges no more, every so many-th is dropped: in `npm run test:deep` each. */
-const EVERY = scaled(4, 1);
+const EVERY = scaled(8, 1);
 
 /** What a constraint says, whatever its step, element and numbers. */
 const kindOf = (note: string): string => note.slice(note.indexOf(": ") + 2).replaceAll(/\d+/g, "#");
