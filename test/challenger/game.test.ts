@@ -17,7 +17,7 @@ import { createRng } from "../support/rng.ts";
 import { scaled } from "../support/scale.ts";
 import { compileTruthParts } from "../support/truth-parts.ts";
 
-const GAMES = scaled(250, 1_000, 2_500);
+const GAMES = scaled(400, 1_000, 2_500);
 /** 10,000 games in the nightly suite. */
 const SEEDS = scaled([20_261_122], [2], [20_261_122, 2, 3, 4]);
 
