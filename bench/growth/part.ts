@@ -1,6 +1,6 @@
 /** How a dispute grows with the model: gas and moves from 10^3 to 1.35 · 10^8 parameters, as many as SmolLM2-135M has. */
 
-import { renderChart } from "../charts/chart.ts";
+import { type Mark, renderChart } from "../charts/chart.ts";
 import { type MeasuredDispute, measureDispute } from "../dispute.ts";
 import { firstDispute, onChain } from "../gas.ts";
 import { layeredModel } from "../limit-model.ts";
@@ -117,14 +117,15 @@ const chartOf = (layered: readonly GrowthPoint[], derived: readonly GrowthPoint[
     marks: [
       ...layered
         .filter(({ moves }, i) => moves !== layered[i - 1]?.moves)
-        .map((point) => markOf(point, `${point.moves} transactions`)),
-      ...derived.map((point) => markOf(point, `${point.model}, ${point.moves} transactions`)),
+        .map((point) => markOf(point, `${point.moves} transactions`, "below")),
+      ...derived.map((point) => markOf(point, `${point.model}, ${point.moves} transactions`, "above")),
     ],
   });
 
 const pointOf = ({ parameters, gas }: GrowthPoint) => [parameters, gas] as const;
-const markOf = ({ parameters: x, gas: y }: GrowthPoint, name: string) =>
-  ({ name, x, y, side: "below" }) as const;
+const markOf = ({ parameters: x, gas: y }: GrowthPoint, name: string, side: Mark["side"]): Mark => ({
+  ...{ name, x, y, side },
+});
 
 export const GROWTH_PART: Part = {
   name: "growth",
