@@ -168,7 +168,8 @@ export async function signTranscript(
 }
 
 /** Checks what a transcript says of itself: hash, signature, that its model is the exact one where the agent names one,
- *  that its engine makes this prompt of its parts, and this result of its completion. Whether the model wrote the completion, only a replay can make likely.
+ *  that its engine makes this prompt of its parts, and this result of its completion. Whether the model wrote the
+ *  completion, only a replay can make likely.
  *  @returns what is wrong, one sentence each; none: the transcript holds together */
 export async function transcriptProblems(
   { transcript, hash, signature }: SignedTranscript,

@@ -37,8 +37,9 @@ export function added(
   // A bias is added once.
   const all =
     biases === undefined ? undefined : Float64Array.from({ length: parts * width }, (_, i) => biases[i] ?? 0);
-  const bits = Math.min(MOST_BITS, Math.ceil(Math.log2(ROOM * most)) + RESIDUAL_BITS);
-  const result = { unit: 2 ** -RESIDUAL_BITS, bits };
+  // Parts of a product can be larger than their sum, of which alone the size was measured.
+  const known = parts === 1 ? Math.ceil(Math.log2(ROOM * most)) + RESIDUAL_BITS : MOST_BITS;
+  const result = { unit: 2 ** -RESIDUAL_BITS, bits: Math.min(MOST_BITS, known) };
   const terms = product(builder, x, cutRows(weights, parts), [places], result, parts, all);
   const beside = (): Operand =>
     moved(
