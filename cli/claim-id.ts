@@ -1,6 +1,5 @@
 /** A claim's id as an argument. */
-import type { ClaimId } from "../protocol/rules/types.ts";
-import { isModelId } from "./model-source.ts";
+import { type ClaimId, isModelId } from "../protocol/rules/types.ts";
 import { refuseArgument } from "./output.ts";
 
 /** @throws BaseError ARGUMENT_INVALID */

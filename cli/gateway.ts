@@ -1,4 +1,5 @@
 /** `assay gateway serve|tools|agent create|agent list|audit` */
+
 import { join } from "node:path";
 import type { Command } from "commander";
 import { type GatewayConfig, readGatewayConfig, secretOf } from "../agent/gateway/config.ts";
@@ -13,6 +14,7 @@ import { selectorOf } from "../inference/manifest/abi.ts";
 import { readAnyManifest } from "../inference/model-folder.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { requireAccount, type Sender } from "../protocol/chain/sender.ts";
+import { isModelId } from "../protocol/rules/types.ts";
 import { type Config, integer, loadConfig, type Settings, text } from "../protocol/service/config.ts";
 import { openDataFolder } from "../protocol/service/data-folder.ts";
 import { openDatabase, type SqliteDatabase } from "../protocol/service/journal/database.ts";
@@ -27,7 +29,7 @@ import {
 } from "./chain.ts";
 import { stopSignal } from "./daemon.ts";
 import { createLogger } from "./log.ts";
-import { findModel, isModelId, modelFolder } from "./model-source.ts";
+import { findModel, modelFolder } from "./model-source.ts";
 import { printResult, refuseArgument, withJson } from "./output.ts";
 
 const SETTINGS = {

@@ -1,7 +1,6 @@
 /** Which model a command means: a name below models/, a folder, or an id. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { isHex } from "viem";
 import { toHex } from "../base/bytes.ts";
 import { BaseError, isBaseError } from "../base/errors.ts";
 import { selectorOf } from "../inference/manifest/abi.ts";
@@ -12,7 +11,7 @@ import { type FolderText, folderText } from "../inference/text/folder-text.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { StateReader } from "../protocol/chain/reads.ts";
 import { functionOfWord, type ModelFunction } from "../protocol/rules/abi.ts";
-import type { ModelId } from "../protocol/rules/types.ts";
+import { isModelId, type ModelId } from "../protocol/rules/types.ts";
 import type { ModelWord } from "../protocol/rules/words.ts";
 import { projectRoot } from "../tools/foundry.ts";
 import { refuseArgument } from "./output.ts";
@@ -25,8 +24,6 @@ export interface RegisteredModel extends FolderText {
   /** how its output is read; absent without a folder */
   readonly readable?: Readable;
 }
-
-export const isModelId = (text: string): text is ModelId => isHex(text) && text.length === 66;
 
 /** Folder of a model: the argument itself, or its name below models/ here or in the project.
  *  @throws BaseError MODEL_NOT_FOUND */

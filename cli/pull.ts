@@ -7,9 +7,8 @@ import { type Manifest, MODEL_FILES } from "../inference/manifest/assay.ts";
 import { checkedAny } from "../inference/manifest/model-files.ts";
 import { isProofManifest, PROOF_MODEL_FILES, type ProofManifest } from "../inference/manifest/proof-model.ts";
 import { checkFiles, loadModelFolder } from "../inference/model-folder.ts";
-import type { ModelId } from "../protocol/rules/types.ts";
+import { isModelId, type ModelId } from "../protocol/rules/types.ts";
 import { loadProofModel } from "../prover/proof/ezkl/folder.ts";
-import { isModelId } from "./model-source.ts";
 import { printProgress, printResult, refuseArgument, withJson } from "./output.ts";
 
 /** No file of a model is larger: programs and weights have limits of their own far below. */

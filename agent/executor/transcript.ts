@@ -12,10 +12,11 @@ import {
 } from "viem";
 import { z } from "zod";
 import { BaseError } from "../../base/errors.ts";
+import { isModelId } from "../../protocol/rules/types.ts";
 import { choiceHashOf, toResult } from "./agent-executor.ts";
 import type { ReasoningEngine } from "./engine/engine.ts";
 import type { Iteration } from "./iterate.ts";
-import { EXACT_PROVIDER, namesExactModel } from "./models/language-model.ts";
+import { EXACT_PROVIDER } from "./models/language-model.ts";
 import type { Registry } from "./registry.ts";
 import { PARAM_TYPES, type Tool } from "./tool.ts";
 
@@ -186,7 +187,8 @@ export async function transcriptProblems(
   if (!isSigned) problems.push(`it is not signed by ${transcript.executor}`);
   const { modelId, model } = transcript;
   const isAsNamed = model.provider === EXACT_PROVIDER && model.modelId === modelId.toLowerCase();
-  if (namesExactModel(modelId) && !isAsNamed)
+  // A model id of the registry is that of an exact model: no other one may stand in for it.
+  if (isModelId(modelId) && !isAsNamed)
     problems.push(`its agent names the exact model ${modelId}, and another one was asked`);
   try {
     const engine = engines.get(transcript.engine);

@@ -6,9 +6,9 @@ import {
   createModelRegistry,
   type LanguageModel,
   type ModelRegistry,
-  namesExactModel,
 } from "../../agent/executor/models/language-model.ts";
 import { openLlamaModel } from "../../agent/executor/models/llama/model.ts";
+import { isModelId } from "../../protocol/rules/types.ts";
 import {
   CHAIN_SETTINGS,
   type Config,
@@ -88,7 +88,7 @@ export async function openModels(config: ModelConfig): Promise<ModelRegistry> {
         "ID=llama, ID=llama:FILE, ID=openai:NAME or ID=exact:FOLDER, separated by commas",
       );
     // An agent that names a model of the registry would get another one.
-    if (kind !== "exact" && namesExactModel(id)) refuseArgument("--model", entry, `${id}=exact:FOLDER`);
+    if (kind !== "exact" && isModelId(id)) refuseArgument("--model", entry, `${id}=exact:FOLDER`);
     registry.register(id, kind === "exact" ? await openExact(id, name) : await openModel(config, kind, name));
   }
   return registry;
@@ -97,7 +97,7 @@ export async function openModels(config: ModelConfig): Promise<ModelRegistry> {
 /** An agent that names a model id of the registry gets that model or none. */
 async function openExact(id: string, folder = ""): Promise<LanguageModel> {
   const directory = modelFolder(folder);
-  if (namesExactModel(id) && modelIdIn(directory) !== id.toLowerCase())
+  if (isModelId(id) && modelIdIn(directory) !== id.toLowerCase())
     refuseArgument("--model", `${id}=exact:${folder}`, `a folder of model ${id}`);
   const { ExactModel } = await import("../../agent/executor/models/exact.ts");
   return new ExactModel(directory);

@@ -1,7 +1,7 @@
 /** The types of the protocol: ids, lanes, states, requests and claims. The words are in docs/GLOSSARY.md, rules and
  *  byte layouts in docs/PROTOCOL.md.
  */
-import type { Address, Hex } from "viem";
+import { type Address, type Hex, isHex } from "viem";
 
 declare const brand: unique symbol;
 type Branded<Name extends string> = Hex & { readonly [brand]: Name };
@@ -12,6 +12,9 @@ export type RequestId = Branded<"RequestId">;
 export type ClaimId = Branded<"ClaimId">;
 /** keccak256 of all that fixes the function. */
 export type ModelId = Branded<"ModelId">;
+
+/** Whether a text has the form of a model id: 32 bytes as hex. */
+export const isModelId = (text: string): text is ModelId => isHex(text) && text.length === 66;
 
 export const LANE = { EXECUTION: 1, PROOF: 2, BOND: 4 } as const;
 export type LaneName = keyof typeof LANE;

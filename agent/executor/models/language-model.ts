@@ -1,5 +1,5 @@
 /** What an executor needs of a language model. */
-import { type Hex, isHex } from "viem";
+import type { Hex } from "viem";
 import { BaseError } from "../../../base/errors.ts";
 import { Registry } from "../registry.ts";
 
@@ -18,9 +18,6 @@ export type ModelDescription = Readonly<Record<string, string>>;
 
 /** Provider of exact models, in their description. */
 export const EXACT_PROVIDER = "exact";
-
-/** Whether a model id that an agent names is that of an exact model: no other model may stand in for it. */
-export const namesExactModel = (id: string): boolean => isHex(id) && id.length === 66;
 
 /** Of a model that writes the same for the same prompt, on every machine and whatever the seed. */
 export interface Exactness {

@@ -12,8 +12,15 @@ import { readRequest } from "../../../protocol/chain/past.ts";
 import type { Sender, SigningChain } from "../../../protocol/chain/sender.ts";
 import { requireSent } from "../../../protocol/chain/sent.ts";
 import { encodeCall } from "../../../protocol/rules/abi.ts";
-import { LANE, LIMITS, type ModelId, type Request, type RequestId } from "../../../protocol/rules/types.ts";
-import { findFolder, findModel, isModelId, modelFolder } from "../../model-source.ts";
+import {
+  isModelId,
+  LANE,
+  LIMITS,
+  type ModelId,
+  type Request,
+  type RequestId,
+} from "../../../protocol/rules/types.ts";
+import { findFolder, findModel, modelFolder } from "../../model-source.ts";
 import { refuseArgument } from "../../output.ts";
 import { readInputs, unknownRequest } from "../../request.ts";
 
