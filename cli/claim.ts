@@ -6,6 +6,7 @@ import { decodePosition } from "../inference/commit/positions.ts";
 import { meaningIfAny } from "../inference/meaning/read.ts";
 import type { Chain } from "../protocol/chain/connect.ts";
 import { describeEvent, describePosition, iso } from "../protocol/chain/describe.ts";
+import { withContext } from "../protocol/chain/errors.ts";
 import type { ChainEvent } from "../protocol/chain/events.ts";
 import { historyOf } from "../protocol/chain/history.ts";
 import { claimUnknown } from "../protocol/chain/past.ts";
@@ -46,7 +47,7 @@ export type ShownClaim = Awaited<ReturnType<typeof showClaim>>;
  *  @param model name or folder of its model; absent: the folder below models/ with its id
  *  @throws BaseError CLAIM_UNKNOWN; as `readableOf`; faults of the node */
 export async function showClaim(chain: Chain, claimId: ClaimId, model?: string) {
-  const head = await chain.client.getBlock();
+  const head = await withContext("read the newest block", () => chain.client.getBlock());
   const events = await historyOf(chain, claimId);
   const claimed = events.find((event) => event.name === "Claimed");
   if (claimed?.name !== "Claimed") throw claimUnknown(claimId);
@@ -73,7 +74,9 @@ export async function showClaim(chain: Chain, claimId: ClaimId, model?: string) 
 /** Events with the time of their blocks, seconds. */
 async function timelineOf(chain: Chain, events: readonly ChainEvent[]) {
   const hashes = [...new Set(events.map(({ block }) => block.hash))];
-  const blocks = await Promise.all(hashes.map((blockHash) => chain.client.getBlock({ blockHash })));
+  const blocks = await withContext("read the events' blocks", () =>
+    Promise.all(hashes.map((blockHash) => chain.client.getBlock({ blockHash }))),
+  );
   const times = new Map(blocks.map(({ hash, timestamp }) => [hash, Number(timestamp)]));
   return events.map((event) => ({
     timestamp: times.get(event.block.hash) ?? 0,

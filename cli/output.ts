@@ -1,6 +1,8 @@
 /** What commands print: a result for people, or JSON with --json; errors with the next step and an exit code. */
 import { type Command, CommanderError } from "commander";
+import { BaseError as ViemError } from "viem";
 import { BaseError } from "../base/errors.ts";
+import { chainError } from "../protocol/chain/errors.ts";
 import { terminalJson, terminalText } from "./terminal-text.ts";
 
 export const EXIT = {
@@ -56,11 +58,13 @@ export async function runProgram(program: Command, argv: readonly string[]): Pro
 }
 
 /** @returns exit code */
-export function reportError(error: unknown, { json = false, debug = false } = {}): number {
-  if (error instanceof CommanderError) {
+export function reportError(thrown: unknown, { json = false, debug = false } = {}): number {
+  if (thrown instanceof CommanderError) {
     // Commander has printed its message; help and version are no errors.
-    return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    return thrown.exitCode === 0 ? EXIT.ok : EXIT.usage;
   }
+  // A node that fails is no fault of this program, wherever it was asked.
+  const error = thrown instanceof ViemError ? chainError(thrown, "ask the node") : thrown;
   const known = error instanceof BaseError;
   const code = known ? error.code : "UNEXPECTED";
   const message = known ? error.shortMessage : `Unexpected error: ${describe(error)}`;

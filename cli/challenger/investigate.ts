@@ -7,6 +7,7 @@ import { type Question, questionAbout } from "../../challenger/interrogate.ts";
 import { ownTrace } from "../../challenger/own-runs.ts";
 import type { Verdict } from "../../challenger/reexecute.ts";
 import { type Chain, connect } from "../../protocol/chain/connect.ts";
+import { withContext } from "../../protocol/chain/errors.ts";
 import { readClaim } from "../../protocol/chain/past.ts";
 import { rpcUrlsOf } from "../../protocol/chain/quorum/urls.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
@@ -61,7 +62,7 @@ async function askNode(chain: Chain, url: string, index: number, claimId: ClaimI
   const node = `${new URL(url).origin} (${index + 1})`;
   const answer = await orFault(async () => {
     const alone = await connect({ rpcUrl: url, deployment: chain.deployment });
-    const head = await alone.client.getBlock();
+    const head = await withContext("read the newest block", () => alone.client.getBlock());
     const { claim, events } = await readClaim(alone, claimId);
     const word = await new StateReader(alone, head.hash).claimWord(claimId);
     return {

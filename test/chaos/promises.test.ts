@@ -131,8 +131,10 @@ describe("kill -9 of a prover that signs", () => {
   it("behavior: a batch is posted once, and an opened claim is defended and won", async () => {
     const url = async () => String((await prover.settled()).url);
     const text = "Profit rises above all estimates";
-    // Killed while the batch waits to be mined, and while moves of the defence do.
+    // Killed while the batch waits to be mined, and while moves of the defence do; one that came and was mined between
+    // two looks at what waits, just after that.
     const stages = ["post", "commitTrace", "reveal"];
+    const isMined = (stage: string) => prover.strike(stage, stage);
     blocks.beforeBlock = async (waiting) => {
       for (const { from, move } of waiting)
         if (from === prover.address && stages.includes(move)) prover.strike(move, move);
@@ -141,6 +143,7 @@ describe("kill -9 of a prover that signs", () => {
     const opened = await askSigned(url, text, "&batch=true");
     const posted = () => blocks.all("Posted", (args) => args.prover === prover.address);
     await blocks.until("the batch", () => posted().length > 0);
+    isMined("post");
     const { deposit } = await opener.reader.check(opened);
     await blocks.during(opener.must(opener.actions.open(opened, deposit)));
     await blocks.until("the claim", () => openedAs(opened) !== undefined);
@@ -152,12 +155,15 @@ describe("kill -9 of a prover that signs", () => {
     });
     await blocks.during(malicious.challenge());
     await blocks.until("the trace", () => system.events.all("TraceCommitted", of({ claimId })).length > 0);
+    isMined("commitTrace");
     const { traceRoot } = await system.events.until("TraceCommitted", of({ claimId }));
     const demanded = await blocks.during(malicious.demandAll(traceRoot));
     await blocks.until(
       "every answer",
       () => system.events.all("Revealed", of({ claimId })).length === demanded.length,
     );
+    isMined("reveal");
+    await prover.settled();
     blocks.beforeBlock = () => undefined;
     await blocks.passTime(DAY + W0 + ANSWER_SECONDS + 1);
     await blocks.until("the end of the claim", () => closedAs(opened) !== undefined);

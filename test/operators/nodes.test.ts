@@ -73,13 +73,13 @@ describe("a challenger over three nodes", () => {
       metrics.get(`assay_node_agrees{node="${proxy.url} (${index + 1})"}`),
     );
     expect(agrees).toEqual([0, 1, 1]);
-    const { code, stdout } = await assay("investigation", [
+    const { code, stdout, stderr } = await assay("investigation", [
       "challenger",
       "investigate",
       right.claimId,
       "--json",
     ]);
-    expect(code).toBe(0);
+    expect(code, stderr).toBe(0);
     const report = JSON.parse(stdout);
     expect(report.ownRun).toMatchObject({ verdict: { kind: "right" } });
     const outputs = report.nodes.map(
@@ -90,6 +90,15 @@ describe("a challenger over three nodes", () => {
     expect(JSON.parse(fallen.stdout)).toMatchObject({
       claim: { word: { state: "FALLEN" } },
       ownRun: { verdict: { kind: "wrong" }, partsAt: { kind: "output" } },
+    });
+    // One that has no blocks is told of, and takes nothing from what the others say.
+    liar.decide = ({ method }) =>
+      method === "eth_getBlockByNumber" ? { error: { code: -32_000, message: "header not found" } } : "pass";
+    const without = await assay("investigation", ["challenger", "investigate", right.claimId, "--json"]);
+    expect(without.code, without.stderr).toBe(0);
+    expect(JSON.parse(without.stdout)).toMatchObject({
+      ownRun: { verdict: { kind: "right" } },
+      nodes: [{ fault: expect.stringContaining("read the block") }, { state: "ACTIVE" }, { state: "ACTIVE" }],
     });
     liar.decide = () => "pass";
     await challenger.stop();

@@ -202,14 +202,24 @@ function answerFrom(node: number, { method }: RpcCall, value: unknown): Answer {
   }
 }
 
-/** One node by its URL. Answers are decoded by whoever asked. */
+/** One node by its URL. Answers are decoded by whoever asked. A question whose connection breaks is asked once more, over
+ *  a new one: a server closes a connection that it kept just when the next question is on its way. */
 export function httpNode(url: string, index: number, options: Parameters<typeof http>[1]): RpcNode {
   const { request } = http(url, options)({ retryCount: 0 });
   return {
     name: `${URL.canParse(url) ? new URL(url).origin : "node"} (${index + 1})`,
-    request: (call) => request(call as never),
+    request: (call) =>
+      request(call as never).catch((error: unknown) => {
+        if (isBroken(error)) return request(call as never);
+        throw error;
+      }),
   };
 }
+
+/** Whether no HTTP answer came, and not because time ran out. */
+const isBroken = (fault: unknown): boolean =>
+  fault instanceof ViemError &&
+  fault.walk((link) => link instanceof HttpRequestError && link.status === undefined) !== null;
 
 const isUnreachable = (fault: unknown): boolean =>
   fault instanceof ViemError &&

@@ -1,4 +1,6 @@
 /** One connection over several nodes: what counts as agreed, and what proofs decide. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { createPublicClient, createTestClient, createWalletClient, type Hex, http, numberToHex } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BaseError } from "../../../../base/errors.ts";
@@ -257,6 +259,35 @@ describe("numbers and heads", () => {
     expect(httpNode("https://user:pass@rpc.example/v3/key?token=1", 0, {}).name).toBe(
       "https://rpc.example (1)",
     );
+  });
+
+  test("behavior: a node whose connection breaks is asked once more, and one that refuses or breaks again is not", async () => {
+    let asked = 0;
+    let answer: (response: ServerResponse, request: IncomingMessage) => void = () => undefined;
+    const server = createServer(async (request, response) => {
+      asked += 1;
+      for await (const _ of request);
+      answer(response, request);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const node = httpNode(`http://127.0.0.1:${port}`, 0, {});
+    const call = { method: "eth_chainId" };
+    // A server closes what it kept open when the next question is on its way.
+    answer = (response, request) => {
+      if (asked === 1) request.socket.destroy();
+      else response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, result: "0x1" }));
+    };
+    expect(await node.request(call)).toBe("0x1");
+    expect(asked).toBe(2);
+    answer = (response) => response.writeHead(503).end();
+    await expect(node.request(call)).rejects.toThrow();
+    expect(asked).toBe(3);
+    answer = (_, request) => request.socket.destroy();
+    await expect(node.request(call)).rejects.toThrow();
+    expect(asked).toBe(5);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
   });
 
   test("error: a quorum that two could contradict, or that cannot come about", () => {
