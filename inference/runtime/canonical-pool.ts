@@ -62,15 +62,22 @@ export interface CanonicalPoolOptions {
 type Answer = Exclude<CanonicalAnswer, { kind: "failed" }>;
 
 interface Job {
-  readonly run: Omit<CanonicalRun, "model">;
+  readonly run: Omit<CanonicalRun, "model" | "file">;
   readonly urgency: Urgency;
-  readonly resolve: (answer: Answer) => void;
+  /** whether its trace is written to a file */
+  readonly isOnDisk: boolean;
+  readonly resolve: (ended: Ended) => void;
   readonly reject: (reason: unknown) => void;
   /** forgets the signal */
   readonly end: () => void;
   /** nobody waits for it any more */
   isAbandoned: boolean;
-  /** of the trace that it makes; held for as long as a thread writes it */
+  /** of the trace that a thread makes; while it waits for one it has none */
+  file: TraceFile | undefined;
+}
+
+interface Ended {
+  readonly answer: Answer;
   readonly file: TraceFile | undefined;
 }
 
@@ -121,7 +128,7 @@ export class CanonicalPool implements Canonical {
   }
 
   async output(id: string, calldata: Uint8Array, options?: CanonicalOptions): Promise<Uint8Array> {
-    const answer = await this.#ask("output", id, calldata, options);
+    const { answer } = await this.#ask("output", id, calldata, options);
     return answer.kind === "output" ? answer.output : misanswered();
   }
 
@@ -131,17 +138,14 @@ export class CanonicalPool implements Canonical {
     stated: Uint8Array,
     options?: CanonicalOptions,
   ): Promise<OutputCheck> {
-    const answer = await this.#ask("check", id, calldata, { ...options, claimed: stated });
+    const { answer } = await this.#ask("check", id, calldata, { ...options, claimed: stated });
     return answer.kind === "check" ? answer.check : misanswered();
   }
 
   async trace(id: string, calldata: Uint8Array, options?: TraceOptions): Promise<Commitment> {
-    // A file that is opened for a run that is refused would stay open until it is collected.
-    this.#requireTaken(id, options?.signal);
     const program = this.#models.get(id)?.model.program;
-    const isLarge = program !== undefined && traceBytes(program) > this.#traceInMemory;
-    const file = isLarge ? new TraceFile() : undefined;
-    const answer = await this.#ask("trace", id, calldata, options, file);
+    const isOnDisk = program !== undefined && traceBytes(program) > this.#traceInMemory;
+    const { answer, file } = await this.#ask("trace", id, calldata, options, isOnDisk);
     return answer.kind === "trace" ? commitTensors(treesOf(answer.trees, file, program)) : misanswered();
   }
 
@@ -150,10 +154,7 @@ export class CanonicalPool implements Canonical {
     this.#isClosed = true;
     const waiting = [...this.#queue];
     this.#queue.clear();
-    for (const job of waiting) {
-      job.file?.close();
-      settle(job, () => job.reject(lost("the pool was closed")));
-    }
+    for (const job of waiting) settle(job, () => job.reject(lost("the pool was closed")));
     for (const thread of [...this.#threads]) this.#lose(thread, "the pool was closed");
   }
 
@@ -162,20 +163,23 @@ export class CanonicalPool implements Canonical {
     id: string,
     calldata: Uint8Array,
     options: TraceOptions = {},
-    file?: TraceFile,
-  ): Promise<Answer> {
+    isOnDisk = false,
+  ): Promise<Ended> {
     const { urgency = "own", signal, claimed } = options;
     return new Promise((resolve, reject) => {
       this.#requireTaken(id, signal);
       const abandon = () => {
         job.isAbandoned = true;
-        if (this.#queue.delete(job)) file?.close();
+        this.#queue.delete(job);
         settle(job, () => reject(signal?.reason));
         this.#stopSoon(job);
       };
       const end = () => signal?.removeEventListener("abort", abandon);
-      const run = { task, id, calldata, claimed, file: file?.fd };
-      const job: Job = { run, urgency, resolve, reject, end, file, isAbandoned: false };
+      const run = { task, id, calldata, claimed };
+      const job: Job = {
+        ...{ run, urgency, isOnDisk, resolve, reject, end },
+        ...{ isAbandoned: false, file: undefined },
+      };
       signal?.addEventListener("abort", abandon);
       this.#queue.add(job);
       this.#fillSoon();
@@ -200,17 +204,19 @@ export class CanonicalPool implements Canonical {
   }
 
   #fill(): void {
-    for (let jobs = this.#next(); jobs.length > 0; jobs = this.#next()) {
+    for (let next = this.#next(); next.length > 0; next = this.#next()) {
+      for (const job of next) this.#queue.delete(job);
+      const jobs = next.filter(hasItsFile);
+      if (jobs.length === 0) continue;
       const thread = [...this.#threads].find((one) => one.jobs.length === 0) ?? this.#start();
-      for (const job of jobs) this.#queue.delete(job);
       thread.jobs = jobs;
-      const runs = jobs.map(({ run }) => {
+      const runs = jobs.map(({ run, file }) => {
         const model = thread.models.has(run.id) ? undefined : this.#models.get(run.id);
         const isFind = run.claimed === undefined;
         thread.isPreparing ||= model !== undefined || (isFind && !thread.finds.has(run.id));
         thread.models.add(run.id);
         if (isFind) thread.finds.add(run.id);
-        return { ...run, model };
+        return { ...run, model, file: file?.fd };
       });
       thread.worker.ref();
       thread.worker.postMessage({ runs, tellsReady: thread.isPreparing } satisfies ToThread);
@@ -281,7 +287,7 @@ export class CanonicalPool implements Canonical {
         this.#lastMs[answer.kind].set(job.run.id, answer.ms);
       if (job.isAbandoned || answer.kind === "failed") job.file?.close();
       if (!job.isAbandoned)
-        settle(job, () => (answer.kind === "failed" ? job.reject(failure(answer)) : job.resolve(answer)));
+        settle(job, () => (answer.kind === "failed" ? job.reject(failure(answer)) : job.resolve({ answer, file: job.file })));
     }
     this.#fill();
   }
@@ -323,6 +329,17 @@ function treesOf(
     const stored = data ?? (file as TraceFile).tensor(place);
     return new TensorTree(stored, place.rows, place.rowBytes, levels);
   });
+}
+
+/** Opens the file of a trace that needs one. @returns false where none can be had, which the job is told */
+function hasItsFile(job: Job): boolean {
+  try {
+    if (job.isOnDisk) job.file = new TraceFile();
+    return true;
+  } catch (error) {
+    settle(job, () => job.reject(error));
+    return false;
+  }
 }
 
 /** Once: what nobody waits for has been settled before. */

@@ -53,10 +53,16 @@ export class Hashing {
     const counts = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
     this.#work = { fd, places, counts };
     const workerData = this.#work;
-    this.#threads = Array.from(
-      { length: Math.min(availableParallelism(), MOST_THREADS) - 1 },
-      () => new Worker(new URL("hash-thread.mjs", import.meta.url), { execArgv: [], workerData }),
-    );
+    const threads: Worker[] = [];
+    this.#threads = threads;
+    try {
+      while (threads.length < Math.min(availableParallelism(), MOST_THREADS) - 1)
+        threads.push(new Worker(new URL("hash-thread.mjs", import.meta.url), { execArgv: [], workerData }));
+    } catch (error) {
+      // Those that could be started would wait for ever.
+      this.#setWritten(STOPPED);
+      throw error;
+    }
     this.#others = Promise.all(this.#threads.map(hashedBy));
     // Whoever waits for it is told; a run may fail first.
     this.#others.catch(() => undefined);
