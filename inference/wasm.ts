@@ -91,8 +91,17 @@ export interface WasmFunction<Name extends string> {
   readonly body: readonly number[];
 }
 
-/** A module that exports the functions, and `memory` of one page of 64 KB, which is theirs together. */
-function wasmModule(functions: readonly WasmFunction<string>[]): Uint8Array<ArrayBuffer> {
+/** Most pages of 64 KB that an address of 32 bits reaches. */
+const MOST_PAGES = 65_536;
+/** Where a module finds the memory that it is given. */
+const FROM = { module: "threads", name: "memory" };
+
+/** A module that exports the functions. "own": and `memory` of one page of 64 KB, which is theirs together. "shared": they
+ *  use a memory that is given, and that other threads may use too. */
+function wasmModule(
+  functions: readonly WasmFunction<string>[],
+  memory: "own" | "shared",
+): Uint8Array<ArrayBuffer> {
   const section = (id: number, content: number[]): number[] => [id, ...leb(content.length), ...content];
   const list = (items: readonly number[][]): number[] => [...leb(items.length), ...items.flat()];
   const text = (value: string): number[] => [value.length, ...new TextEncoder().encode(value)];
@@ -102,12 +111,15 @@ function wasmModule(functions: readonly WasmFunction<string>[]): Uint8Array<Arra
   };
   const types = functions.map(({ parameters }) => [0x60, parameters, ...times(parameters, () => [I32]), 0]);
   const names = functions.map(({ name }, i) => [...text(name), 0, i]);
+  const imported = [...text(FROM.module), ...text(FROM.name), 2, 3, 0, ...leb(MOST_PAGES)];
+  const exported = memory === "own" ? [[...text("memory"), 2, 0]] : [];
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     ...section(1, list(types)),
+    ...(memory === "own" ? [] : section(2, list([imported]))),
     ...section(3, list(functions.map((_, i) => [i]))),
-    ...section(5, [1, 0, 1]),
-    ...section(7, list([[...text("memory"), 2, 0], ...names])),
+    ...(memory === "own" ? section(5, [1, 0, 1]) : []),
+    ...section(7, list([...exported, ...names])),
     ...section(10, list(functions.map(code))),
   ]);
 }
@@ -116,11 +128,28 @@ function wasmModule(functions: readonly WasmFunction<string>[]): Uint8Array<Arra
 interface WebAssemblyApi {
   readonly validate: (bytes: Uint8Array) => boolean;
   readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: object };
+  readonly Instance: new (module: object, imports?: object) => { readonly exports: object };
+  readonly Memory: new (limits: {
+    readonly initial: number;
+    readonly maximum: number;
+    readonly shared: boolean;
+  }) => SharedMemory;
+}
+
+/** Memory of modules in several threads: it travels in messages, and does not grow. */
+export interface SharedMemory {
+  readonly buffer: SharedArrayBuffer;
 }
 
 const api = (): WebAssemblyApi | undefined =>
   (globalThis as unknown as { readonly WebAssembly?: WebAssemblyApi }).WebAssembly;
+
+/** @param pages of 64 KB @throws RangeError where there is no memory */
+export function sharedMemory(pages: number): SharedMemory {
+  const engine = api();
+  if (engine === undefined) throw new RangeError("there is no WebAssembly");
+  return new engine.Memory({ initial: pages, maximum: pages, shared: true });
+}
 
 /** Functions with memory of their own. */
 export interface WasmInstance<Name extends string> {
@@ -133,12 +162,29 @@ export interface WasmInstance<Name extends string> {
 export function compileWasm<Name extends string>(
   ...functions: readonly WasmFunction<Name>[]
 ): (() => WasmInstance<Name>) | undefined {
-  const bytes = wasmModule(functions);
+  const made = compiled(functions, "own");
+  if (made === undefined) return undefined;
+  return () => {
+    const { memory, ...calls } = made();
+    return { memory, calls } as unknown as WasmInstance<Name>;
+  };
+}
+
+/** The same over memory that other threads may use too; undefined also where this engine lacks such memory. */
+export function compileShared<Name extends string>(
+  ...functions: readonly WasmFunction<Name>[]
+): ((memory: SharedMemory) => WasmInstance<Name>["calls"]) | undefined {
+  const made = compiled(functions, "shared");
+  return made && ((memory) => ({ ...made({ [FROM.module]: { [FROM.name]: memory } }) }) as never);
+}
+
+function compiled(
+  functions: readonly WasmFunction<string>[],
+  memory: "own" | "shared",
+): ((imports?: object) => Readonly<Record<string, unknown>>) | undefined {
+  const bytes = wasmModule(functions, memory);
   const engine = api();
   if (engine?.validate(bytes) !== true) return undefined;
   const module = new engine.Module(bytes);
-  return () => {
-    const { memory, ...calls } = new engine.Instance(module).exports as Record<string, unknown>;
-    return { memory, calls } as WasmInstance<Name>;
-  };
+  return (imports) => new engine.Instance(module, imports).exports as Readonly<Record<string, unknown>>;
 }

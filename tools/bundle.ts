@@ -34,6 +34,7 @@ export const THREADS: readonly string[] = [
   "inference/runtime/worker.ts",
   "inference/runtime/canonical-thread.ts",
   "inference/runtime/hash-thread.ts",
+  "inference/runtime/second-thread.ts",
   "prover/promises/signing/signing-thread.ts",
   "prover/proof/groth16/snark/worker.ts",
   "cli/explorer-thread.ts",

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encodeInput } from "../../inference/codecs/input.ts";
 import { findByRows } from "../../inference/executor/find-output.ts";
-import { prepare } from "../../inference/executor/prepare.ts";
 import type { RowPlan } from "../../inference/executor/rows/plan.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
+import { prepareForRuns } from "../../inference/runtime/two-threads.ts";
 import { promptNumbers } from "../../inference/text/ids.ts";
 import { SELECTOR } from "../chain.ts";
 import { type Measured, megabytes } from "../report.ts";
@@ -45,8 +45,7 @@ async function measuredIn(folder: string, path: string): Promise<Measured> {
   const derive = ["bin/assay.js", "model", "derive", "smollm2", "--from", path, ...lengths, "--out", folder];
   const derived = timed(() => execFileSync(process.execPath, derive));
   const { model, selector, profile } = loadModelFolder(folder);
-  const prepared = prepare(model, SELECTOR, profile);
-  prepared.makeReady();
+  const prepared = prepareForRuns(model, SELECTOR, profile);
   const planned = timed(() => prepared.rowPlan() as RowPlan);
   const input = { codec: "int16s", int16s: promptNumbers(LONG_PROMPT, LENGTHS.prompt) } as const;
   // A first run fills memory and lets code be compiled.

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { type Hex, keccak256 } from "viem";
 import { askText } from "../../agent/sdk/text.ts";
 import { toHex } from "../../base/bytes.ts";
-import { prepare } from "../../inference/executor/prepare.ts";
+import { prepareForRuns } from "../../inference/runtime/two-threads.ts";
 import { runText } from "../../inference/text/answer.ts";
 import type { Message } from "../../inference/text/chat.ts";
 import { loadTextModel } from "../../inference/text/text-model.ts";
@@ -36,7 +36,7 @@ export type Chat = (
 /** @throws BaseError MODEL_NOT_FOUND; as `loadTextModel` */
 export function localChat(name: string): Chat {
   const { model, modelId, selector, profile, text } = loadTextModel(modelFolder(name));
-  const prepared = prepare(model, selector, profile);
+  const prepared = prepareForRuns(model, selector, profile);
   return async (messages, write) => {
     const { prompt, messages: kept } = text.lastTurns(messages);
     const { calldata, output, ...found } = runText(prepared, text, prompt, write);

@@ -6,17 +6,26 @@ import {
   type Step,
   type Tensor,
   type TensorData,
+  type TensorType,
 } from "../program/form.ts";
 import { newData } from "../program/tensor.ts";
 
-const newTensor = ({ type, dims }: Step): Tensor => ({ type, dims, data: newData(type, elementCount(dims)) });
+/** Zero-filled memory of a tensor. */
+export type NewData = (type: TensorType, count: number) => TensorData;
+
+const newTensor = ({ type, dims }: Step, make: NewData): Tensor => ({
+  type,
+  dims,
+  data: make(type, elementCount(dims)),
+});
 
 /** One for each step. */
-export const newTensors = ({ steps }: Program): readonly Tensor[] => steps.map(newTensor);
+export const newTensors = ({ steps }: Program, make: NewData = newData): readonly Tensor[] =>
+  steps.map((step) => newTensor(step, make));
 
 /** One for each step, for runs of which the last one alone is asked for: a step is computed into the memory of an earlier
  *  one that no further step reads. */
-export function passTensors({ steps }: Program): readonly Tensor[] {
+export function passTensors({ steps }: Program, make: NewData = newData): readonly Tensor[] {
   const free = new Map<string, TensorData[]>();
   const freeOf = ({ type, dims }: Step): TensorData[] => {
     const key = `${type} ${elementCount(dims)}`;
@@ -30,7 +39,7 @@ export function passTensors({ steps }: Program): readonly Tensor[] {
   const tensors: Tensor[] = [];
   for (const [index, step] of steps.entries()) {
     const data = freeOf(step).pop();
-    tensors.push(data === undefined ? newTensor(step) : { type: step.type, dims: step.dims, data });
+    tensors.push(data === undefined ? newTensor(step, make) : { type: step.type, dims: step.dims, data });
     for (const operand of new Set([step.a, step.b, step.c]))
       if (isStep(operand) && lastRead.get(operand) === index)
         freeOf(steps[operand] as Step).push((tensors[operand] as Tensor).data);

@@ -17,12 +17,14 @@ import {
   type Step,
   type Tensor,
   type TensorData,
+  type TensorType,
   weightIndex,
 } from "../program/form.ts";
 import { assertTensor, fromStoredBytes, newData } from "../program/tensor.ts";
 import { assertValid } from "../program/validate.ts";
 import { assertWeightLengths } from "../program/weights.ts";
-import { newTensors, passTensors } from "./memory.ts";
+import { type NewData, newTensors, passTensors } from "./memory.ts";
+import type { Span } from "./parts.ts";
 import { planRows, type RowPlan } from "./rows/plan.ts";
 
 /** @param tensor valid until it returns */
@@ -52,6 +54,10 @@ export interface PreparedModel {
   inputTensors(input: CodecInput, claimed?: Uint8Array): Tensor[];
   /** Makes what runs need, which takes long of a large model. */
   makeReady(): void;
+  /** Makes the kernels of all steps, in their order. */
+  makeKernels(): void;
+  /** Computes elements of a step in tensors that a run of this model has, or one of the same model in another thread. */
+  computePart(step: number, tensors: readonly Tensor[], span: Span): void;
   /** Decodes calldata, see `decodeInput`. */
   decode(calldata: Uint8Array): CodecInput;
   /** How a program that reads the claimed output is computed row by row; undefined: it does not, or is not proven to be
@@ -71,9 +77,25 @@ const NOTHING = new Uint8Array(0);
 
 export type OpcodeForms = Readonly<Record<Opcode, OpcodeForm>>;
 
+/** A thread that computes a part of a step's elements while the one that runs the program computes the others. */
+export interface SecondThread {
+  /** Zero-filled memory of a tensor that both see. */
+  newData(type: TensorType, count: number): TensorData;
+  /** Has elements of a step computed, `from` to before `to`: some by `own`, some in the other thread.
+   *  @param tensors of the run, in memory that both see */
+  compute(
+    step: number,
+    tensors: readonly Tensor[],
+    span: Span,
+    own: (from: number, to: number) => void,
+  ): void;
+}
+
 export interface PrepareOptions {
   /** what computes each opcode */
   readonly forms?: OpcodeForms;
+  /** shares the work of `run`, and of a `pass` that is not looked at */
+  readonly second?: SecondThread;
   /** what `proveProfile` found of this model; absent: it is found again where a plan of rows needs it */
   readonly bounds?: ProgramBounds | undefined;
 }
@@ -98,10 +120,12 @@ class Prepared implements PreparedModel {
   #made: readonly Tensor[] | undefined;
   #passing: readonly Tensor[] | undefined;
   readonly #bounds: ProgramBounds | undefined;
+  readonly #second: SecondThread | undefined;
   #plan: { readonly rows: RowPlan | undefined } | undefined;
 
-  constructor(model: Model, selector: Uint8Array, { forms = OPCODE_FORMS, bounds }: PrepareOptions) {
+  constructor(model: Model, selector: Uint8Array, { forms = OPCODE_FORMS, bounds, second }: PrepareOptions) {
     this.#bounds = bounds;
+    this.#second = second;
     this.#forms = forms;
     this.model = model;
     this.program = model.program;
@@ -114,8 +138,12 @@ class Prepared implements PreparedModel {
     this.#caches = steps.map((step) => this.#cacheOf(step));
   }
 
+  /** Of tensors that the second thread sees, where there is one. */
+  readonly #newData: NewData = (type, count) =>
+    this.#second === undefined ? newData(type, count) : this.#second.newData(type, count);
+
   get #tensors(): readonly Tensor[] {
-    this.#made ??= newTensors(this.program);
+    this.#made ??= newTensors(this.program, this.#newData);
     return this.#made;
   }
 
@@ -125,9 +153,17 @@ class Prepared implements PreparedModel {
     return this.#kernels[i] as Kernel;
   }
 
-  makeReady(): void {
+  makeKernels(): void {
     for (const i of this.program.steps.keys()) this.#kernel(i);
-    this.#passing ??= passTensors(this.program);
+  }
+
+  makeReady(): void {
+    this.makeKernels();
+    this.#passing ??= passTensors(this.program, this.#newData);
+  }
+
+  computePart(i: number, tensors: readonly Tensor[], { from, to }: Span): void {
+    this.#compute(i, tensors, from, to);
   }
 
   #operandsOf(step: Step): (PreparedOperand | undefined)[] {
@@ -203,7 +239,7 @@ class Prepared implements PreparedModel {
   }
 
   run(input: CodecInput, claimed = NOTHING): readonly Tensor[] {
-    return this.#run(this.#tensors, input, claimed);
+    return this.#run(this.#tensors, input, claimed, this.#second);
   }
 
   runApart(input: CodecInput, claimed = NOTHING): readonly Tensor[] {
@@ -211,19 +247,27 @@ class Prepared implements PreparedModel {
   }
 
   pass(input: CodecInput, claimed = NOTHING, see?: SeeTensor): Tensor {
-    this.#passing ??= passTensors(this.program);
-    return this.#run(this.#passing, input, claimed, see).at(-1) as Tensor;
+    this.#passing ??= passTensors(this.program, this.#newData);
+    // Whoever looks at the tensors has threads of its own at work on them.
+    const second = see === undefined ? this.#second : undefined;
+    return this.#run(this.#passing, input, claimed, second, see).at(-1) as Tensor;
   }
 
   #run(
     tensors: readonly Tensor[],
     input: CodecInput,
     claimed: Uint8Array,
+    second?: SecondThread,
     see?: SeeTensor,
   ): readonly Tensor[] {
     for (const [i, step] of this.program.steps.entries()) {
-      if (step.opcode !== "codec") this.#compute(i, tensors);
-      else this.#fill(i, input, claimed, (tensors[i] as Tensor).data);
+      const { data } = tensors[i] as Tensor;
+      if (step.opcode === "codec") this.#fill(i, input, claimed, data);
+      else if (second === undefined) this.#compute(i, tensors);
+      else
+        second.compute(i, tensors, { from: 0, to: data.length }, (from, to) =>
+          this.#compute(i, tensors, from, to),
+        );
       see?.(i, tensors[i] as Tensor);
     }
     return tensors;

@@ -22,10 +22,10 @@ import { simdProducts } from "./simd-products.ts";
 
 /** DOT: activation row times weight row, plus bias, in groups; s32, or requantized. With activations in place of
  *  weights it is dot-activations.ts. Source: docs/EXACT.md, section 3. */
-export const dotForm = (productsOf: ProductsOf): OpcodeForm => ({
+export const dotForm = (productsOf: ProductsOf, ofActivations = productsOf): OpcodeForm => ({
   rules: (check) => (isActivationDot(check.step) ? activationRules(check) : rules(check)),
   prepare(step, operands) {
-    if (isActivationDot(step)) return prepareActivations(step, operands, productsOf);
+    if (isActivationDot(step)) return prepareActivations(step, operands, ofActivations);
     const { dims, words } = operands[1] as PreparedOperand;
     const [n, k] = dims as [number, number];
     const store = requantization(step, operands[1] as PreparedOperand);

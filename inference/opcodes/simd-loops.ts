@@ -1,6 +1,7 @@
 /** The loops of products by WebAssembly's vectors. */
 import {
   advance,
+  compileShared,
   compileWasm,
   get,
   I32,
@@ -12,7 +13,6 @@ import {
   V128,
   vector,
   type WasmFunction,
-  type WasmInstance,
 } from "../wasm.ts";
 import type { WeightRows } from "./products.ts";
 
@@ -133,7 +133,7 @@ function body({ size, layout, rows }: Loops): number[] {
 /** Activation rows that share each load of weights. */
 export type Call = "one" | "two";
 
-function compiled(size: 1 | 2, layout: WeightRows["layout"]): (() => WasmInstance<Call>) | undefined {
+function loopsOf(size: 1 | 2, layout: WeightRows["layout"]): readonly WasmFunction<Call>[] {
   const functionOf = (name: Call): WasmFunction<Call> => ({
     name,
     parameters: 11,
@@ -143,12 +143,18 @@ function compiled(size: 1 | 2, layout: WeightRows["layout"]): (() => WasmInstanc
     ],
     body: body({ size, layout, rows: name === "one" ? 1 : 2 }),
   });
-  return compileWasm(functionOf("one"), functionOf("two"));
+  return [functionOf("one"), functionOf("two")];
 }
 
 /** Makes instances of the loops for either kind of activations and either layout of weights; undefined where the engine
  *  lacks vectors. */
 export const INSTANTIATE = {
-  bytes: { words: compiled(1, "words"), rows: compiled(1, "rows") },
-  numbers: { words: compiled(2, "words"), rows: compiled(2, "rows") },
+  bytes: { words: compileWasm(...loopsOf(1, "words")), rows: compileWasm(...loopsOf(1, "rows")) },
+  numbers: { words: compileWasm(...loopsOf(2, "words")), rows: compileWasm(...loopsOf(2, "rows")) },
+} as const;
+
+/** The same for weights in words, in memory that other threads use too. */
+export const INSTANTIATE_SHARED = {
+  bytes: compileShared(...loopsOf(1, "words")),
+  numbers: compileShared(...loopsOf(2, "words")),
 } as const;

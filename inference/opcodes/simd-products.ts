@@ -1,6 +1,6 @@
-import type { WasmInstance } from "../wasm.ts";
+import type { SharedMemory, WasmInstance } from "../wasm.ts";
 import type { ActivationRows, Products, ProductsOf, WeightRows } from "./products.ts";
-import { BLOCK, type Call, INSTANTIATE, STRIDE } from "./simd-loops.ts";
+import { BLOCK, type Call, INSTANTIATE, INSTANTIATE_SHARED, STRIDE } from "./simd-loops.ts";
 
 const PAGE = 65_536;
 const above = (value: number, unit: number): number => unit * Math.ceil(value / unit);
@@ -8,8 +8,19 @@ const above = (value: number, unit: number): number => unit * Math.ceil(value / 
 /** What a number of 16 bits is above the signed one that is multiplied. */
 const MIDDLE = 32_768;
 
-/** Memory: the sums of each activation row, Σ a of each, starts and offsets of each block of weight rows, the activation
- *  rows, then the weights. Rows of a DOT weight tensor, which are read from memory once for each activation row that is
+type Calls = WasmInstance<Call>["calls"];
+
+/** Memory in which products are computed. */
+interface Place {
+  /** Gives as many bytes. @throws RangeError where there is no memory */
+  readonly take: (bytes: number) => { readonly buffer: ArrayBuffer; readonly calls: Calls };
+  /** threads that use it, and which of them this is: the first one loads the weights */
+  readonly threads: number;
+  readonly thread: number;
+}
+
+/** Memory: for each thread the sums of each activation row, Σ a of each, and the activation rows; then, for all of them,
+ *  starts and offsets of each block of weight rows, and the weights. Rows of a DOT weight tensor, which are read from memory once for each activation row that is
  *  alone, lie as they are read: eight bytes of each row of a block in turn. Others lie as they come, and what is read
  *  behind them is multiplied by 0 or summed for no row. */
 class SimdProducts implements Products {
@@ -19,7 +30,7 @@ class SimdProducts implements Products {
   readonly #corrections: Int32Array;
   readonly #activations: Uint8Array | Int16Array;
   readonly #weights: Uint8Array;
-  readonly #calls: WasmInstance<Call>["calls"];
+  readonly #calls: Calls;
   readonly #shape: Pick<WeightRows, "groups" | "rows" | "k" | "layout" | "offsets" | "zero">;
   readonly #groupBytes: number;
   /** Element i of a weight row is its byte i ^ flip. */
@@ -27,7 +38,7 @@ class SimdProducts implements Products {
   /** elements of an activation row in memory */
   readonly #padded: number;
 
-  constructor({ memory, calls }: WasmInstance<Call>, weights: WeightRows) {
+  constructor({ take, threads, thread }: Place, weights: WeightRows) {
     const { bytes, starts, groups, rows, k, layout, activations, together } = weights;
     const isWords = layout === "words";
     const Elements = activations === "numbers" ? Int16Array : Uint8Array;
@@ -36,19 +47,21 @@ class SimdProducts implements Products {
     this.#padded = above(k, isWords ? 32 : STRIDE);
     this.#groupBytes = isWords ? this.width * this.#padded : rows * k;
     this.#flip = isWords ? 31 : 0;
-    const totalsAt = together * 4 * this.width;
-    const correctionsAt = above(totalsAt + 4 * together, 16);
-    const activationsAt = correctionsAt + groups * 2 * 4 * this.width;
-    const weightsAt = activationsAt + together * this.#padded * Elements.BYTES_PER_ELEMENT;
+    const totalsIn = together * 4 * this.width;
+    const activationsIn = above(totalsIn + 4 * together, 16);
+    const ofThread = above(activationsIn + together * this.#padded * Elements.BYTES_PER_ELEMENT, 16);
+    const correctionsAt = threads * ofThread;
+    const weightsAt = correctionsAt + groups * 2 * 4 * this.width;
     const behind = BLOCK * this.#padded;
-    memory.grow(Math.ceil((weightsAt + groups * this.#groupBytes + behind) / PAGE) - 1);
-    this.sums = new Int32Array(memory.buffer, 0, together * this.width);
-    this.#totals = new Int32Array(memory.buffer, totalsAt, together);
-    this.#corrections = new Int32Array(memory.buffer, correctionsAt, groups * 2 * this.width);
-    this.#activations = new Elements(memory.buffer, activationsAt, together * this.#padded);
-    this.#weights = new Uint8Array(memory.buffer, weightsAt);
+    const { buffer, calls } = take(weightsAt + groups * this.#groupBytes + behind);
+    const own = thread * ofThread;
+    this.sums = new Int32Array(buffer, own, together * this.width);
+    this.#totals = new Int32Array(buffer, own + totalsIn, together);
+    this.#activations = new Elements(buffer, own + activationsIn, together * this.#padded);
+    this.#corrections = new Int32Array(buffer, correctionsAt, groups * 2 * this.width);
+    this.#weights = new Uint8Array(buffer, weightsAt);
     this.#calls = calls;
-    this.load(bytes, starts);
+    if (thread === 0) this.load(bytes, starts);
   }
 
   load(bytes: Uint8Array, starts: Int32Array): void {
@@ -111,7 +124,7 @@ class SimdProducts implements Products {
     const bytes = this.#padded * activations.BYTES_PER_ELEMENT;
     const row = activations.byteOffset + from * bytes;
     const weights = this.#weights.byteOffset + group * this.#groupBytes;
-    const sums = from * 4 * this.width;
+    const sums = this.sums.byteOffset + from * 4 * this.width;
     this.#calls[call](
       ...[row, row + (to - from) * bytes, bytes, this.#totals.byteOffset + 4 * from],
       ...[weights, k, BLOCK * (layout === "words" ? this.#padded : k)],
@@ -154,6 +167,31 @@ export const simdProducts: ProductsOf | undefined =
   INSTANTIATE.bytes.words === undefined
     ? undefined
     : (weights) => {
-        const instantiate = INSTANTIATE[weights.activations][weights.layout];
-        return new SimdProducts((instantiate as () => WasmInstance<Call>)(), weights);
+        const instantiate = INSTANTIATE[weights.activations][weights.layout] as () => WasmInstance<Call>;
+        const take = (bytes: number) => {
+          const { memory, calls } = instantiate();
+          memory.grow(Math.ceil(bytes / PAGE) - 1);
+          return { buffer: memory.buffer, calls };
+        };
+        return new SimdProducts({ take, threads: 1, thread: 0 }, weights);
       };
+
+/** Of a kernel of each thread, in one memory: which `memoryOf` makes, or knows, by its pages.
+ *  @param thread 0 loads the weights; others have what it loaded
+ *  @returns undefined where the engine lacks vectors or such memory */
+export function sharedSimdProducts(
+  memoryOf: (pages: number) => SharedMemory,
+  threads: number,
+  thread: number,
+): ProductsOf | undefined {
+  if (simdProducts === undefined || INSTANTIATE_SHARED.bytes === undefined) return undefined;
+  return (weights) => {
+    const instantiate = INSTANTIATE_SHARED[weights.activations] as (memory: SharedMemory) => Calls;
+    const take = (bytes: number) => {
+      const memory = memoryOf(Math.ceil(bytes / PAGE));
+      // Typed arrays are made of it in the same way.
+      return { buffer: memory.buffer as unknown as ArrayBuffer, calls: instantiate(memory) };
+    };
+    return new SimdProducts({ take, threads, thread }, weights);
+  };
+}

@@ -41,6 +41,8 @@ export interface ToThread {
   readonly runs: readonly CanonicalRun[];
   /** whether the thread says when it is ready for them: it has to make ready for one of them first */
   readonly tellsReady: boolean;
+  /** whether no other thread of the pool runs: then a run may take a second core */
+  readonly isAlone: boolean;
 }
 
 export type CanonicalAnswer =

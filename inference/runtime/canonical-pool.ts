@@ -16,6 +16,7 @@ import type {
   ToThread,
 } from "./canonical-messages.ts";
 import { type TensorPlace, TraceFile, tensorPlaces, traceBytes } from "./trace-file.ts";
+import { withSharedWeights } from "./two-threads.ts";
 
 /** Who waits, the most urgent first: an answer that is owed by a deadline; the node's own work; callers. */
 export const URGENCIES = ["owed", "own", "caller"] as const;
@@ -219,7 +220,8 @@ export class CanonicalPool implements Canonical {
         return { ...run, model, file: file?.fd };
       });
       thread.worker.ref();
-      thread.worker.postMessage({ runs, tellsReady: thread.isPreparing } satisfies ToThread);
+      const isAlone = [...this.#threads].every((one) => one === thread || one.jobs.length === 0);
+      thread.worker.postMessage({ runs, tellsReady: thread.isPreparing, isAlone } satisfies ToThread);
     }
   }
 
@@ -287,7 +289,9 @@ export class CanonicalPool implements Canonical {
         this.#lastMs[answer.kind].set(job.run.id, answer.ms);
       if (job.isAbandoned || answer.kind === "failed") job.file?.close();
       if (!job.isAbandoned)
-        settle(job, () => (answer.kind === "failed" ? job.reject(failure(answer)) : job.resolve({ answer, file: job.file })));
+        settle(job, () =>
+          answer.kind === "failed" ? job.reject(failure(answer)) : job.resolve({ answer, file: job.file }),
+        );
     }
     this.#fill();
   }
@@ -352,14 +356,7 @@ function settle(job: Job, how: () => void): void {
 const shared = ({ model, selector, profile }: CanonicalModel): CanonicalModel => ({
   selector,
   ...(profile === undefined ? {} : { profile: { bounds: profile.bounds } }),
-  model: {
-    program: model.program,
-    weights: model.weights.map((bytes) => {
-      const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
-      copy.set(bytes);
-      return copy;
-    }),
-  },
+  model: withSharedWeights(model),
 });
 
 function failure({ error }: Extract<CanonicalAnswer, { kind: "failed" }>): Error {

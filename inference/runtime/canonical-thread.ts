@@ -9,23 +9,30 @@ import { storedBytes } from "../program/tensor.ts";
 import type { CanonicalAnswer, CanonicalRun, FromThread, StepTree, ToThread } from "./canonical-messages.ts";
 import { Hashing } from "./hashing.ts";
 import { type TensorPlace, tensorPlaces, writeTensor } from "./trace-file.ts";
+import { paysForTwo, TwoThreads } from "./two-threads.ts";
 
 const NOTHING = new Uint8Array(0);
-const prepared = new Map<string, PreparedModel>();
+/** Models, those for which that pays with a second thread. */
+const opened = new Map<string, { readonly prepared: PreparedModel; readonly two?: TwoThreads }>();
 
 /** What is made once for all runs of a kind, which takes long of a large model. */
 function madeReady({ id, model, claimed }: CanonicalRun): PreparedModel {
-  const known = prepared.get(id) ?? opened(model);
+  const known = opened.get(id) ?? open(model);
   if (known === undefined) throw new RangeError(`model ${id} is not loaded`);
-  prepared.set(id, known);
-  if (claimed === undefined) known.rowPlan();
-  return known;
+  opened.set(id, known);
+  if (claimed === undefined) known.prepared.rowPlan();
+  return known.prepared;
 }
 
-function opened(model: CanonicalRun["model"]): PreparedModel | undefined {
-  const made = model && prepare(model.model, model.selector, model.profile);
-  made?.makeReady();
-  return made;
+function open(model: CanonicalRun["model"]) {
+  if (model === undefined) return undefined;
+  if (paysForTwo(model.model.program)) {
+    const two = new TwoThreads(model.model, model.selector, model.profile);
+    return { prepared: two.prepared, two };
+  }
+  const prepared = prepare(model.model, model.selector, model.profile);
+  prepared.makeReady();
+  return { prepared };
 }
 
 async function answer(run: CanonicalRun): Promise<CanonicalAnswer> {
@@ -89,7 +96,7 @@ function buffersOf(answers: readonly CanonicalAnswer[]): ArrayBuffer[] {
   return [...new Set(arrays.map(({ buffer }) => buffer as ArrayBuffer))];
 }
 
-parentPort?.on("message", async ({ runs, tellsReady }: ToThread) => {
+parentPort?.on("message", async ({ runs, tellsReady, isAlone }: ToThread) => {
   if (tellsReady) {
     // A run that cannot be made ready says so in its answer.
     for (const run of runs)
@@ -98,6 +105,7 @@ parentPort?.on("message", async ({ runs, tellsReady }: ToThread) => {
       } catch {}
     parentPort?.postMessage("ready" satisfies FromThread);
   }
+  for (const { two } of opened.values()) if (two !== undefined) two.isWanted = isAlone;
   const answers: CanonicalAnswer[] = [];
   for (const run of runs) answers.push(await answer(run));
   parentPort?.postMessage(answers, buffersOf(answers));

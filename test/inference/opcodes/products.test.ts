@@ -8,11 +8,23 @@ import {
   plainProducts,
   type WeightRows,
 } from "../../../inference/opcodes/products.ts";
-import { simdProducts } from "../../../inference/opcodes/simd-products.ts";
+import { sharedSimdProducts, simdProducts } from "../../../inference/opcodes/simd-products.ts";
 import { unpackDot } from "../../../inference/program/weights.ts";
+import { type SharedMemory, sharedMemory } from "../../../inference/wasm.ts";
 import { createRng } from "../../support/rng.ts";
 
 const vectors = simdProducts as ProductsOf;
+/** What the second of two threads computes in the first one's memory, once the first has computed something else. */
+const second: ProductsOf = (weights) => {
+  if (weights.layout === "rows") return vectors(weights);
+  const made: SharedMemory[] = [];
+  const memoryOf = (pages: number) => made[made.push(sharedMemory(pages)) - 1] as SharedMemory;
+  const first = (sharedSimdProducts(memoryOf, 2, 0) as ProductsOf)(weights);
+  const stride = lengthOf(weights);
+  const bytes = content(7, weights.together * stride);
+  first.compute({ bytes, first: 0, stride, count: weights.together }, weights.groups - 1);
+  return (sharedSimdProducts(() => made[0] as SharedMemory, 2, 1) as ProductsOf)(weights);
+};
 
 /** Any shape that a DOT step may have; the extreme bytes as often as all others. */
 const cases = fc.record({
@@ -86,6 +98,7 @@ const computed = (products: Products, { rows }: WeightRows, a: ActivationRows, g
 describe.each([
   ["plain", plainProducts],
   ["vectors", vectors],
+  ["vectors in the memory of two threads", second],
 ])("products, %s", (_name, productsOf) => {
   it("behavior: the sums of the definition, whatever was computed before", () => {
     fc.assert(
