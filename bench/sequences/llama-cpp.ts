@@ -1,4 +1,4 @@
-/** llama.cpp on the same file and the same prompt, on one thread. */
+/** llama.cpp on the same file and the same prompt, in two threads, as the executor. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isLlamaInstalled, llamaFiles } from "../../agent/executor/models/llama/install.ts";
@@ -6,6 +6,8 @@ import { projectRoot } from "../../tools/foundry.ts";
 
 /** Where `npm run test:executor` and `test:sequences` install it. */
 const FOLDER = join(projectRoot, "build", "executor-data", "llama");
+
+const THREADS = 2;
 
 export interface Generated {
   readonly ids: readonly number[];
@@ -48,11 +50,11 @@ export async function generateByLlamaCpp(
   const library = (await import(pathToFileURL(llamaFiles(FOLDER).library).href)) as Library;
   const llama = await library.getLlama({
     ...{ gpu: false, build: "never", skipDownload: true, progressLogs: false, logLevel: "error" },
-    maxThreads: 1,
+    maxThreads: THREADS,
   });
   try {
     const model = await llama.loadModel({ modelPath: weights });
-    const context = await model.createContext({ contextSize: prompt.length + count + 1, threads: 1 });
+    const context = await model.createContext({ contextSize: prompt.length + count + 1, threads: THREADS });
     const sequence = context.getSequence();
     let generated: Generated = { ids: [], seen: [] };
     // The first time fills memory.
