@@ -6,8 +6,8 @@ const AT = Object.fromEntries(FIELDS.map((name, i) => [name, i])) as Record<(typ
 
 const [READY, FAILED] = [1, 2];
 
-/** Looks at a number before a thread sleeps until it changes: some 50 µs. */
-const LOOKS = 20_000;
+/** Times that a number is polled before a thread sleeps until it changes: some 50 µs. */
+const MOST_POLLS = 20_000;
 
 export interface Part extends Span {
   readonly step: number;
@@ -100,6 +100,6 @@ function awaitChange(
   value: number,
   ms = Number.POSITIVE_INFINITY,
 ): boolean {
-  for (let look = 0; look < LOOKS; look++) if (Atomics.load(counts, field) !== value) return true;
+  for (let polls = 0; polls < MOST_POLLS; polls++) if (Atomics.load(counts, field) !== value) return true;
   return Atomics.wait(counts, field, value, ms) !== "timed-out";
 }

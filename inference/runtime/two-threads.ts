@@ -192,8 +192,8 @@ export function takeParts({ model, selector, memories, counts, port }: SecondThr
     for (;;) {
       const found = known[place];
       if (found !== undefined) return found;
-      const told = receiveMessageOnPort(port);
-      if (told !== undefined) known.push(told.message as readonly Tensor[]);
+      const received = receiveMessageOnPort(port);
+      if (received !== undefined) known.push(received.message as readonly Tensor[]);
     }
   };
   const parts = new SharedParts(counts);
