@@ -1,14 +1,14 @@
 /** How a dispute grows with the model: gas and moves from 10^3 to 1.35 · 10^8 parameters, as many as SmolLM2-135M has. */
 
 import { type Mark, renderChart } from "../charts/chart.ts";
+import { type DerivedSubject, shippedModels, withDerived } from "../derived.ts";
 import { type MeasuredDispute, measureDispute } from "../dispute.ts";
 import { firstDispute, onChain } from "../gas.ts";
 import { layeredModel } from "../limit-model.ts";
+import { asNode, type NodeFigures } from "../node.ts";
 import { type Figure, grouped, type Measured, megabytes, type Part } from "../report.ts";
 import { lastProduct } from "../sequences/dispute.ts";
 import { inSeconds } from "../sequences/measured.ts";
-import { type DerivedSubject, shippedModels, withDerived } from "./derived.ts";
-import { type SideFigures, sideOf } from "./side.ts";
 
 /** Square layers that have about 10^3, 10^3.5, … 10^7 weights, then half a magnitude more each, up to those of SmolLM2-135M. */
 const SHAPES = [
@@ -33,7 +33,7 @@ interface GrowthPoint {
   readonly gas: number;
   /** of both sides, from the mined claim to the mined conviction */
   readonly seconds: number;
-  readonly side: SideFigures;
+  readonly side: Pick<NodeFigures, "commitSeconds" | "memory">;
 }
 
 /** What grows by this much more than the model is not a dispute that ends by bisection. */
@@ -48,7 +48,7 @@ async function measure(): Promise<Measured> {
       measured.push({
         parameters: layers * width * width,
         ...sumsOf(dispute),
-        side: sideOf({ layers, width }),
+        side: asNode({ layers, width }),
       });
     }
     return measured;
@@ -69,7 +69,7 @@ const derivedPoint = ({ name, parameters, prepared, input, folder, calldata, out
     await firstDispute(bench);
     const subject = { prepared, input, step: lastProduct(prepared.model) };
     const dispute = await measureDispute(bench, prepared.model, subject);
-    return { model: name, parameters, ...sumsOf(dispute), side: sideOf({ folder, calldata, output }) };
+    return { model: name, parameters, ...sumsOf(dispute), side: asNode({ folder, calldata, output }) };
   });
 
 const sumsOf = ({ moves, seconds }: MeasuredDispute) => ({
@@ -90,7 +90,7 @@ const COLUMNS = [
 
 const cellsOf = ({ model = "square layers", parameters, moves, gas, seconds, side }: GrowthPoint) => [
   ...[model, grouped(parameters), grouped(gas), `${moves}`, inSeconds(seconds)],
-  ...[inSeconds(side.seconds), megabytes(side.memory)],
+  ...[inSeconds(side.commitSeconds), megabytes(side.memory)],
 ];
 
 function growthOf(points: readonly GrowthPoint[]): Figure {
@@ -131,6 +131,6 @@ export const GROWTH_PART: Part = {
   name: "growth",
   title: "A dispute by the model's size",
   method:
-    "Square int8 layers of up to 992 × 992 one after the other, one wrong element in the last one; and the derived models, sentiment-transformer at 48 ids and SmolLM2 at 256 + 32 (where ASSAY_WEIGHTS or `npm run test:executor` gives its weights), one wrong element in the last product of 16 bits. From the challenge to the conviction; whole transactions, and the time of both sides with re-execution and traces. A side is a process of its own that loads the model, of a folder proves it, and then runs it and commits to the trace as a node does; its memory is the most that was resident, Node.js included. The steps of a proof grow with the logarithm of the widest tensor and of the number of steps, and not with the weights.\n\n![Gas of a dispute by number of parameters](dispute-growth.svg)",
+    "Square int8 layers of up to 992 × 992 one after the other, one wrong element in the last one; and the derived models, sentiment-transformer at 48 ids and SmolLM2 at 256 + 32 (where ASSAY_WEIGHTS or `npm run test:executor` gives its weights), one wrong element in the last product of 16 bits. From the challenge to the conviction; whole transactions, and the time of both sides with re-execution and traces. A side is a process of its own that loads the model, of a folder proves it, and then checks an answer and commits to the trace as a node does; its memory is the most that was resident, Node.js included. The steps of a proof grow with the logarithm of the widest tensor and of the number of steps, and not with the weights.\n\n![Gas of a dispute by number of parameters](dispute-growth.svg)",
   run: measure,
 };

@@ -12,15 +12,13 @@ import { OnnxruntimeEngine } from "../../inference/runtime/engine.ts";
 import { RuntimePool } from "../../inference/runtime/pool.ts";
 import { PieceText } from "../../inference/text/piece-text.ts";
 import { SELECTOR } from "../chain.ts";
+import { LENGTH, TEXT } from "../derived.ts";
 import type { Measured } from "../report.ts";
 import { addDispute, lastProduct } from "./dispute.ts";
 import { inMilliseconds, inSeconds, leastTime, MIB, ModelFigures, timed } from "./measured.ts";
 
 const FOLDER = "models/sentiment-transformer";
-export const LENGTH = 48;
 const RUNS = 10;
-export const TEXT =
-  "Shares of the chip maker fell 12 % after it cut its forecast for the quarter, while analysts at two banks kept their ratings and pointed to a record order book";
 
 export async function measureClassifier(): Promise<Measured> {
   const file = readGguf(new Uint8Array(readFileSync(join(FOLDER, "weights.gguf"))));
