@@ -146,9 +146,15 @@ export class TwoThreads implements SecondThread {
     }
     const parts = this.#parts.offer({ step, tensors: this.#placeOf(tensors), ...span }, length);
     let mine = 0;
-    for (let part = this.#parts.take(); part !== undefined; part = this.#parts.take()) {
-      own(part.from, part.to);
-      mine += 1;
+    try {
+      for (let part = this.#parts.take(); part !== undefined; part = this.#parts.take()) {
+        own(part.from, part.to);
+        mine += 1;
+      }
+    } catch (error) {
+      // Parts may be left, which no later offer may meet.
+      this.#parts.setFailed();
+      throw error;
     }
     if (!this.#parts.awaitDone(parts - mine, LOST_MS)) {
       this.#parts.setFailed();

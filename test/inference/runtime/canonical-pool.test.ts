@@ -1,4 +1,5 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { availableParallelism } from "node:os";
+import { setImmediate as nextTurn, setTimeout } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { seededProgram } from "../../../conformance/generate/random-program.ts";
 import { encodeInput } from "../../../inference/codecs/input.ts";
@@ -10,10 +11,11 @@ import { prepare } from "../../../inference/executor/prepare.ts";
 import type { Program } from "../../../inference/program/form.ts";
 import type { CanonicalModel } from "../../../inference/runtime/canonical-messages.ts";
 import { CanonicalPool, type CanonicalPoolOptions } from "../../../inference/runtime/canonical-pool.ts";
+import { paysForTwo } from "../../../inference/runtime/two-threads.ts";
 import { running } from "../../support/claimed-models.ts";
 import { measuredOn } from "../../support/derivation.ts";
 import { derivedLlama, promptInput } from "../../support/derived-llama.ts";
-import { heavyModel } from "../../support/heavy-model.ts";
+import { heavyModel, wideModel } from "../../support/heavy-model.ts";
 import { createRng } from "../../support/rng.ts";
 import { smallLlama } from "../../support/small-llama.ts";
 
@@ -119,6 +121,26 @@ describe("CanonicalPool", () => {
     await expect(pool.output("heavy", heavy.calldata, { signal: leaving.signal })).rejects.toBe(
       "nobody waits",
     );
+  });
+
+  test.each([
+    ["in memory", {}],
+    ["in a file", { traceInMemory: 0 }],
+  ])("behavior: a large model, of which a second thread takes parts, trace %s", async (_, options) => {
+    const { model, selector, calldata } = wideModel();
+    expect(paysForTwo(model.program)).toBe(availableParallelism() > 1);
+    const pool = open(new Map([["wide", { model, selector }]]), options);
+    const prepared = prepare(model, selector);
+    const right = execute(prepared, calldata);
+    const { root } = commitTrace(model.program, trace(prepared, calldata));
+    for (let round = 0; round < 2; round++) {
+      expect(await pool.output("wide", calldata)).toEqual(right);
+      expect((await pool.trace("wide", calldata)).root).toEqual(root);
+      // The second thread is ready within this time, at the latest.
+      await setTimeout(round === 0 ? 2_000 : 0);
+    }
+    const both = [pool.output("wide", calldata), pool.check("wide", calldata, right)];
+    expect(await Promise.all(both)).toEqual([right, { isRight: true, output: right }]);
   });
 
   test("behavior: what a thread makes ready for a language model outlasts who waits for it", async () => {
