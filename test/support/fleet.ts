@@ -12,8 +12,8 @@ export const STANDS_BY = "another daemon signs with this key; standing by";
 export const GONE =
   "PostgreSQL cannot be used: nothing new is begun, owed answers are journalled in the folder";
 
-/** Within which another takes over, ms. */
-const TAKEOVER_MS = 10_000;
+/** Within which another takes over, also on a machine that is busy, ms. */
+const TAKEOVER_MS = 30_000;
 
 export const signal = ({ pid }: Daemon, name: NodeJS.Signals) => process.kill(pid as number, name);
 
