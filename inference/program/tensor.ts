@@ -4,10 +4,13 @@ import { elementBytes, elementCount, type Tensor, type TensorData, type TensorTy
 
 export const CANONICAL_NAN = 0x7fc00000;
 
-/** Zero-filled memory of a tensor. */
-export function newData(type: TensorType, count: number): TensorData {
-  if (type === "s32") return new Int32Array(count);
-  return type === "f32" ? new Float32Array(count) : new Uint8Array(count);
+/** Zero-filled memory of a tensor. @param shared whether other threads see it */
+export function newData(type: TensorType, count: number, shared = false): TensorData {
+  const bytes = count * elementBytes(type);
+  // Typed arrays are made of either in the same way.
+  const buffer = shared ? (new SharedArrayBuffer(bytes) as unknown as ArrayBuffer) : new ArrayBuffer(bytes);
+  if (type === "s32") return new Int32Array(buffer);
+  return type === "f32" ? new Float32Array(buffer) : new Uint8Array(buffer);
 }
 
 /** The same memory as 32-bit words, so that copies keep the bits of a NaN. */

@@ -15,15 +15,8 @@ import { dotForm } from "../opcodes/dot.ts";
 import { OPCODE_FORMS } from "../opcodes/generated/index.ts";
 import { fastestProducts } from "../opcodes/products.ts";
 import { sharedSimdProducts, simdProducts } from "../opcodes/simd-products.ts";
-import {
-  elementBytes,
-  type Model,
-  type Program,
-  type Step,
-  type Tensor,
-  type TensorData,
-  type TensorType,
-} from "../program/form.ts";
+import type { Model, Program, Step, Tensor, TensorData, TensorType } from "../program/form.ts";
+import { newData } from "../program/tensor.ts";
 import { type SharedMemory, sharedMemory } from "../wasm.ts";
 import { SharedParts } from "./shared-parts.ts";
 
@@ -128,9 +121,7 @@ export class TwoThreads implements SecondThread {
   }
 
   newData(type: TensorType, count: number): TensorData {
-    const buffer = new SharedArrayBuffer(count * elementBytes(type)) as unknown as ArrayBuffer;
-    if (type === "s32") return new Int32Array(buffer);
-    return type === "f32" ? new Float32Array(buffer) : new Uint8Array(buffer);
+    return newData(type, count, true);
   }
 
   compute(
