@@ -1,6 +1,6 @@
 /** The steps that scale each element by its channel's parameter word. */
 import { variantCode } from "../../inference/program/codes.ts";
-import { lastDim } from "../../inference/program/form.ts";
+import { elementCount, lastDim } from "../../inference/program/form.ts";
 import { packChannel } from "../../inference/program/weights.ts";
 import { type ProgramBuilder, randomDims, type Value } from "./program-builder.ts";
 import { ratio } from "./random-ratio.ts";
@@ -16,11 +16,17 @@ function channelStep(
   opcode: "requant" | "rescale",
   variant: number,
   type: "u8" | "s8" | "s32",
-  dims: readonly number[] = randomDims(b.rng, MOST),
+  given?: readonly number[],
 ): Value {
   const { rng } = b;
+  const dims = given ?? randomDims(rng, MOST);
   const input = b.clamp(b.value(["s32"], dims), range(-(2 ** 26), 2 ** 26));
-  const n = rng.chance(0.7) && lastDim(dims) <= 64 ? lastDim(dims) : 1;
+  const isPlanes = opcode === "rescale" && type === "u8";
+  const count = elementCount(dims);
+  // Planes are of rows of any length.
+  const isCut = isPlanes && given === undefined && rng.chance(0.4);
+  const length = isCut ? rng.pick(divisorsOf(count)) : lastDim(dims);
+  const n = rng.chance(0.7) && length <= 64 ? length : 1;
   const channels = Array.from({ length: n }, () => {
     if (b.options.hostile) return hostileParameters(rng);
     const sums = range(input.range.low - 1000, input.range.high + 1000);
@@ -49,10 +55,13 @@ function channelStep(
   const words = packChannel(channels);
   if (b.options.hostile && rng.chance(0.5)) words.set(rng.bytes(words.length));
   const parameters = b.weight({ layout: "channel", type: "u8", dims: [n] }, words);
-  const isPlanes = opcode === "rescale" && type === "u8";
-  const out = isPlanes ? [...dims.slice(0, -1), 2 * lastDim(dims)] : dims;
+  const rows = isCut ? [count / length] : dims.slice(0, -1);
+  const out = isPlanes ? [...rows, 2 * length] : dims;
   return b.step({ opcode, variant, type, dims: out, a: input, b: parameters }, TYPE_RANGES[type]);
 }
+
+const divisorsOf = (count: number): number[] =>
+  Array.from({ length: count }, (_, i) => i + 1).filter((divisor) => count % divisor === 0);
 
 /** @param dims of what is rescaled */
 export const rescaled = (b: ProgramBuilder, dims?: readonly number[]): Value =>

@@ -88,23 +88,9 @@ export function mixedValues(
       [headWidth, [[2, 1]]],
     ],
   );
-  const flat = moved(
-    builder,
-    byPlace,
-    [queries, width],
-    [
-      [
-        queries * width,
-        [
-          [0, width],
-          [1, 1],
-        ],
-      ],
-    ],
-  );
   const factors = Array.from({ length: width }, (_, i) => {
     const channel = Math.floor(i / headWidth / share) * headWidth + (i % headWidth);
     return (steps[channel] as number) / 2 ** MIXED_BITS / unit;
   });
-  return wide(builder, flat, factors, unit);
+  return wide(builder, byPlace, factors, unit, undefined, [queries, width]);
 }

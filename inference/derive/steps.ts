@@ -72,17 +72,19 @@ export function scaled(
 }
 
 /** Numbers of 16 bits: `round(x·factor) + zero`, clamped.
- *  @param factors one, or one a channel @param unit of the result @param zeros one a channel */
+ *  @param factors one, or one a channel @param unit of the result @param zeros one a channel
+ *  @param dims in which x's elements are read, default x's own */
 export const wide = (
   builder: ProgramBuilder,
   x: Operand,
   factors: ArrayLike<number>,
   unit: number,
   zeros?: readonly number[],
+  dims?: readonly number[],
 ): Wide => {
   const kept = inside(builder, x, factors);
   const middles = zeros === undefined ? MIDDLE : zeros.map((zero) => MIDDLE + zero);
-  return { planes: builder.planes(kept, channelsOf(factors, sizeOf(builder, kept), middles)), unit };
+  return { planes: builder.planes(kept, channelsOf(factors, sizeOf(builder, kept), middles), dims), unit };
 };
 
 /** `round(x·factor)` as signed bytes, clamped. @param factors one, or one a channel */

@@ -9,10 +9,9 @@ import { type Place, reshaped } from "./place.ts";
 const wide = (graph: GraphBuilder, dims: readonly number[], ...numbers: number[]): Value =>
   graph.constant("int64", dims, BigInt64Array.from(numbers, BigInt));
 
-/** @param rescaled s32, with the dims of operand a */
-export function planes({ graph, step, shape }: Place, rescaled: Value): Value {
-  const rows = rowCount(step.dims);
-  const whole = graph.cast(graph.reshape(rescaled, [rows, lastDim(shape(step.a).dims)]), "int64");
+/** @param rescaled s32 [rows, numbers of a row] */
+export function planes({ graph, step }: Place, rescaled: Value): Value {
+  const whole = graph.cast(rescaled, "int64");
   const number = clamped64(graph, whole, wide(graph, [], 0), wide(graph, [], MOST_NUMBER));
   const high = graph.node("Div", [number, wide(graph, [], 256)]);
   const low = graph.node("Sub", [number, graph.node("Mul", [high, wide(graph, [], 256)])]);

@@ -4,6 +4,7 @@
  *  on some CPUs, u8·u8 products do not. Everything but the products is element-wise. */
 
 import { sourceMap } from "../opcodes/move.ts";
+import { planeLength } from "../opcodes/planes.ts";
 import type { Opcode, Variant } from "../program/codes.ts";
 import {
   ARITH_VARIANTS,
@@ -41,9 +42,12 @@ const EMITTERS: Readonly<Record<Exclude<Opcode, "codec">, (place: Place) => Valu
   },
   rescale(place) {
     if (isRatio(place.step)) return ratio(place);
-    const { acc, channels } = channelSums(place);
+    const { step, shape } = place;
+    const isOfPlanes = isPlanes(step);
+    const dims = isOfPlanes ? [rowCount(step.dims), planeLength(step)] : shape(step.a).dims;
+    const { acc, channels } = channelSums(place, dims);
     const rescaled = place.graph.cast(shifted(place.graph, acc, channels), "int32");
-    return isPlanes(place.step) ? planes(place, rescaled) : rescaled;
+    return isOfPlanes ? planes(place, rescaled) : rescaled;
   },
   table: ({ graph, step, value }) =>
     graph.node("Gather", [value(step.b), graph.cast(value(step.a), "int32")]),
@@ -64,10 +68,16 @@ export function emitStep(place: Place): Value {
   return EMITTERS[opcode](place);
 }
 
-/** `a + bias′` of a channelwise step. */
-function channelSums(place: Place): { acc: Value; channels: readonly ChannelParameters[] } {
+/** `a + bias′` of a channelwise step. @param dims in which a's elements are read, default a's own */
+function channelSums(
+  place: Place,
+  dims?: readonly number[],
+): { acc: Value; channels: readonly ChannelParameters[] } {
+  const { graph, step, value, shape } = place;
   const channels = parametersOf(place);
-  const acc = place.graph.node("Add", [place.value(place.step.a), biases(place.graph, channels)]);
+  const own = shape(step.a).dims;
+  const a = reshaped(graph, value(step.a), own, dims ?? own);
+  const acc = graph.node("Add", [a, biases(graph, channels)]);
   return { acc, channels };
 }
 

@@ -260,10 +260,13 @@ export class ProgramBuilder {
   }
 
   /** Numbers of 16 bits, 0 to 65,535, as planes of bytes.
-   *  @param channels one, or one for each index of the last axis */
-  planes(a: Operand, channels: readonly ChannelParameters[]): Operand {
+   *  @param channels one, or one for each number of a row @param dims in which a's elements are read, default a's own */
+  planes(
+    a: Operand,
+    channels: readonly ChannelParameters[],
+    dims: readonly number[] = this.shape(a).dims,
+  ): Operand {
     const b = this.weight({ layout: "channel", type: "u8", dims: [channels.length] }, packChannel(channels));
-    const { dims } = this.shape(a);
     return this.push({
       opcode: "rescale",
       variant: variantCode("rescale", "planes"),

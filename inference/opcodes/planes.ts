@@ -1,5 +1,5 @@
 import type { StepCheck } from "../program/check.ts";
-import { lastDim, rowCount, type Step } from "../program/form.ts";
+import { elementCount, lastDim, type Step } from "../program/form.ts";
 import { readWord } from "./broadcast.ts";
 import type { Kernel, OperandSource, Read } from "./opcode.ts";
 import type { Requantizer } from "./requantizer.ts";
@@ -7,7 +7,7 @@ import type { Requantizer } from "./requantizer.ts";
 /** RESCALE planes: s32 to numbers u of 16 bits, a row of which is its high bytes `⌊u / 256⌋` and behind them its low bytes
  *  `u mod 256`, for DOT planes. Source: docs/EXACT.md, section 3. */
 
-/** Elements of a row of operand a. */
+/** Numbers of a row. Operand a may have any dims: its elements are such rows one after the other. */
 export const planeLength = ({ dims }: Pick<Step, "dims">): number => lastDim(dims) / 2;
 
 export function preparePlanes(step: Step, channels: Requantizer): Kernel {
@@ -40,16 +40,12 @@ export function planesRules(check: StepCheck): void {
   const parameters = check.weights("b", "channel");
   check.none("c");
   check.noAttribute();
-  check.rows("a", input, rowCount(step.dims));
-  if (input === undefined) return;
-  const length = lastDim(input.dims);
-  check.must(
-    lastDim(step.dims) === 2 * length,
-    "last dim",
-    lastDim(step.dims),
-    `2 * ${length}, twice operand a's`,
-  );
+  check.must(lastDim(step.dims) % 2 === 0, "last dim", lastDim(step.dims), "even");
+  if (input !== undefined) {
+    const [count, wanted] = [elementCount(input.dims), elementCount(step.dims) / 2];
+    check.must(count === wanted, "elements of operand a", count, `${wanted}, half of the output's`);
+  }
   if (parameters === undefined) return;
-  const n = parameters.dims[0] as number;
+  const [n, length] = [parameters.dims[0] as number, planeLength(step)];
   check.must(n === 1 || n === length, "channels of operand b", n, `1 or ${length}`);
 }

@@ -1,3 +1,4 @@
+import { planeLength } from "../opcodes/planes.ts";
 import { shiftedSum } from "../opcodes/rounding.ts";
 import { isPlanes, isRatio, lastDim } from "../program/form.ts";
 import type { ChannelParameters } from "../program/weights.ts";
@@ -20,7 +21,7 @@ export function rescaleRange(ctx: StepRanges): Range {
   const rescaled = { low, high, tiny: 1 };
   const { dims } = ctx.operand("a");
   const result = ctx.within(
-    spread(rescaled, dims, lastDim(dims)),
+    spread(rescaled, dims, isPlanes(ctx.step) ? planeLength(ctx.step) : lastDim(dims)),
     "the result can leave s32",
     SMALLER,
     "s32",

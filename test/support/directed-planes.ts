@@ -1,6 +1,6 @@
 /** The last step of a directed program of numbers of 16 bits, in planes of bytes. */
 import type { Value } from "../../conformance/generate/program-builder.ts";
-import { lastDim, type TensorType } from "../../inference/program/form.ts";
+import { elementCount, lastDim, type TensorType } from "../../inference/program/form.ts";
 import { packChannel, packDot } from "../../inference/program/weights.ts";
 import type { DirectedBuilder, Target } from "./directed-builder.ts";
 import { finish, integers, largeDims } from "./directed-values.ts";
@@ -13,7 +13,11 @@ export function planes(b: DirectedBuilder, target: Target): Value {
   const { rng } = b;
   const dims = largeDims(rng);
   const k = lastDim(dims);
-  const a = b.operand(integers("s32", -(2 ** 26), 2 ** 26), dims, false);
+  // Its rows are read whatever its dims are.
+  const [outer, parts] = [dims.slice(0, -1), [2, 3, 5, 7].filter((part) => k % part === 0)];
+  const part = parts.length > 0 && rng.chance(0.5) ? rng.pick(parts) : undefined;
+  const read = part === undefined ? dims : [elementCount(outer) * (k / part), part];
+  const a = b.operand(integers("s32", -(2 ** 26), 2 ** 26), read, false);
   const channels = Array.from({ length: rng.chance(0.7) && k <= 300 ? k : 1 }, () => {
     const shift = rng.int(8, 24);
     const bias = rng.int(-1000, 1000);

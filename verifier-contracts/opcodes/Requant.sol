@@ -44,11 +44,11 @@ library Requant {
         view
         returns (int256 acc, Parameters parameters)
     {
-        return openAt(t, openings, t.element);
+        return openAt(t, openings, t.element, t.element % t.out.last);
     }
 
-    /// @param element of a
-    function openAt(Trial memory t, Opening[] calldata openings, uint256 element)
+    /// @param element of a @param index of its parameter word, where there is one for each channel
+    function openAt(Trial memory t, Opening[] calldata openings, uint256 element, uint256 index)
         internal
         view
         returns (int256 acc, Parameters parameters)
@@ -57,7 +57,7 @@ library Requant {
             Tensor memory a = Openings.operand(t, 0);
             uint256 stored = Openings.openElement(t, openings, a, element);
             Tensor memory channels = Openings.operand(t, 1);
-            uint256 channel = channels.rows == 1 ? 0 : element % a.last;
+            uint256 channel = channels.rows == 1 ? 0 : index;
             parameters = Parameters.wrap(Openings.openWord(t, openings, channels, channel, 0));
             acc = Values.wrap(int256(stored) + parameters.bias());
         }

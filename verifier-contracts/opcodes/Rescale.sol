@@ -33,13 +33,14 @@ library Rescale {
         return rescale(acc, parameters);
     }
 
-    /// @dev A row is the high bytes of a's row, then the low ones.
+    /// @dev A row is the high bytes of as many of a's numbers, then the low ones.
     function _judgePlanes(Trial memory t, Opening[] calldata openings) private view returns (uint256) {
         unchecked {
             uint256 length = t.out.last / 2;
             uint256 column = t.element % t.out.last;
-            uint256 element = (t.element / t.out.last) * length + column % length;
-            (int256 acc, Parameters parameters) = Requant.openAt(t, openings, element);
+            uint256 index = column % length;
+            uint256 element = (t.element / t.out.last) * length + index;
+            (int256 acc, Parameters parameters) = Requant.openAt(t, openings, element, index);
             uint256 number = numberOf(rescale(acc, parameters));
             return column < length ? number / 256 : number % 256;
         }
@@ -107,9 +108,9 @@ library Rescale {
             StepRules.outputType(s, StepRules.U8);
             (Facts input,) = StepRules.plain(s, 0, StepRules.S32);
             (Facts channels,) = StepRules.weights(s, 1, LAYOUT_CHANNEL);
-            uint256 length = input.last();
-            if (s.own.last() != 2 * length) StepRules.fail(s, ProgramField.OPERAND_A, length);
-            if (input.rows() != s.own.rows()) StepRules.fail(s, ProgramField.OPERAND_A, input.rows());
+            uint256 length = s.own.last() / 2;
+            if (s.own.last() != 2 * length) StepRules.fail(s, ProgramField.DIMS, s.own.last());
+            if (2 * input.count() != s.own.count()) StepRules.fail(s, ProgramField.OPERAND_A, input.count());
             if (channels.rows() != 1 && channels.rows() != length) {
                 StepRules.fail(s, ProgramField.OPERAND_B, channels.rows());
             }

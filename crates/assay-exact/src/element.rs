@@ -178,9 +178,14 @@ impl<O: Operands> Element<'_, O> {
 
     /// `wrap(a + bias′)` of an element of a, and the parameter word of its channel.
     fn channel(&mut self, index: usize) -> Result<(i64, O::Row)> {
+        self.channel_at(index, index % self.dims(0).last())
+    }
+
+    /// The same by a parameter word of its own, where there is more than one.
+    fn channel_at(&mut self, index: usize, row: usize) -> Result<(i64, O::Row)> {
         let [a, b, _] = self.step.operands;
         let value = number(self.operands.element(a, index)?, ElementType::S32);
-        let row = if self.dims(1).count() == 1 { 0 } else { index % self.dims(0).last() };
+        let row = if self.dims(1).count() == 1 { 0 } else { row };
         let word = self.operands.row(b, row)?;
         let acc = wrap(value + Parameters(word.as_ref()).bias());
         Ok((acc, word))
@@ -189,8 +194,8 @@ impl<O: Operands> Element<'_, O> {
     /// A byte of a rescaled number of 16 bits: in the first half of a row the high one, in the second the low one.
     fn planes(&mut self) -> Result<u32> {
         let (row, place) = self.place();
-        let count = self.dims(0).last();
-        let (acc, word) = self.channel(row * count + place % count)?;
+        let count = self.step.form.dims.last() / 2;
+        let (acc, word) = self.channel_at(row * count + place % count, place % count)?;
         let number = wrap(Parameters(word.as_ref()).scaled(acc)).clamp(0, 65_535) as u32;
         Ok(if place < count { number / 256 } else { number % 256 })
     }

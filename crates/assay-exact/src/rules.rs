@@ -205,9 +205,12 @@ impl Rules<'_> {
     /// Numbers of 16 bits as two bytes each: a row of high ones, and behind it the low ones.
     fn planes(&self) -> Result<()> {
         self.gives(&[ElementType::U8])?;
-        let a = self.channels()?;
-        self.last_is(2 * a.dims.last())?;
-        self.rows_are(a.dims.rows(), 1)
+        let form = &self.step.form.dims;
+        let last = form.last();
+        ensure!(last % 2 == 0, "the last dim is {last}, expected an even one");
+        let count = self.channels_of(Some(last / 2))?.dims.count();
+        ensure!(2 * count == form.count(), "{count} numbers in {} bytes", form.count());
+        Ok(())
     }
 
     fn ratio(&self) -> Result<()> {
@@ -226,13 +229,18 @@ impl Rules<'_> {
 
     /// Operand a, whose last axis has a parameter word for each index, or one for all.
     fn channels(&self) -> Result<&Form> {
+        self.channels_of(None)
+    }
+
+    /// The same of rows of so many of its elements.
+    fn channels_of(&self, length: Option<usize>) -> Result<&Form> {
         self.reads(2)?;
         self.has_no_k()?;
         let a = self.plain(0)?;
         self.is(a, &[ElementType::S32])?;
         let n = self.weights(1, Layout::Channel)?.dims.count();
-        let last = a.dims.last();
-        ensure!(n == 1 || n == last, "{n} channels for a last dim of {last}: as many, or 1");
+        let row = length.unwrap_or(a.dims.last());
+        ensure!(n == 1 || n == row, "{n} channels for rows of {row}: as many, or 1");
         Ok(a)
     }
 

@@ -138,8 +138,12 @@ library MakeRows {
             MakeElements.plain(c, 0, 2, rank, shape);
             uint256 length = c.operands[0].last;
             uint256 channels = c.dice.once(3) ? 1 : length;
-            // A row of planes is twice as long.
-            if (isPlanes) shape += length << (256 - 32 * rank);
+            // Rows of planes are of numbers of any dims, and twice as long.
+            if (isPlanes) {
+                uint256 rows = c.operands[0].count / length;
+                if (c.dice.once(3)) MakeElements.plain(c, 0, 2, 2, length << 224 | rows << 192);
+                shape += length << (256 - 32 * rank);
+            }
             Cases.output(c, isPlanes ? 0 : isRescale ? 2 : c.dice.below(2), rank, shape);
             bytes memory words = new bytes(32 * channels);
             for (uint256 i = 0; i < channels; ++i) {

@@ -48,19 +48,31 @@ const record = (changed: Partial<Step>): Step => ({
   ...changed,
 });
 
-const SHAPES = [[1], [3], [2, 1], [1, 33], [4, 16], [2, 3, 4], [3, 1, 2, 31], [2, 65]];
+/** Dims of a, and numbers of a row. */
+const SHAPES = [
+  ...[[1], [3], [2, 1], [1, 33], [4, 16], [2, 3, 4], [3, 1, 2, 31], [2, 65]].map(
+    (dims) => [dims, dims.at(-1) as number] as const,
+  ),
+  ...([
+    [[12], 4],
+    [[2, 3, 4], 12],
+    [[3, 5], 1],
+    [[2, 6], 3],
+    [[1, 1, 30], 15],
+    [[6, 10], 60],
+  ] as const),
+];
 
 describe("RESCALE planes", () => {
   test("behavior: the kernel equals the definition over shapes, channels and sizes", () => {
     const rng = createRng(21);
     let inside = 0;
     for (let round = 0; round < 30; round++) {
-      for (const dims of SHAPES) {
-        const k = dims.at(-1) as number;
+      for (const [dims, k] of SHAPES) {
         const channels = Array.from({ length: rng.pick([1, k]) }, () =>
           rng.chance(0.5) ? gentle(rng) : hostileParameters(rng),
         );
-        const step = record({ dims: [...dims.slice(0, -1), 2 * k] });
+        const step = record({ dims: [elementCount(dims) / k, 2 * k] });
         const kernel = rescale.prepare(step, [
           { type: "s32", dims },
           { type: "u8", dims: [channels.length], words: packChannel(channels) },
@@ -178,8 +190,10 @@ describe("rules and intervals of planes", () => {
 
   test("error: another type, length, number of rows or channels, an attribute, a third operand", () => {
     expect(fieldsOf({ type: "s8" })).toEqual(["type", "type of operand a"]);
-    expect(fieldsOf({ dims: [2, 8] })).toEqual(["last dim", "last dim of operand a"]);
-    expect(fieldsOf({ dims: [3, 6] })).toEqual(["rows of operand a", "rows of operand a"]);
+    const more = ["elements of operand a", "channels of operand b", "last dim of operand a"];
+    expect(fieldsOf({ dims: [2, 8] })).toEqual(more);
+    expect(fieldsOf({ dims: [3, 6] })).toEqual(["elements of operand a", "rows of operand a"]);
+    expect(fieldsOf({ dims: [4, 3] })[0]).toBe("last dim");
     expect(fieldsOf({}, {}, 2)).toEqual(["channels of operand b"]);
     expect(fieldsOf({ k: 1 })).toEqual(["k"]);
     expect(fieldsOf({ c: 0 })).toEqual(["operand c"]);

@@ -93,10 +93,15 @@ def dot(opened: Opened, step: Step, element: int) -> Stored:
 
 def channel(opened: Opened, step: Step, element: int) -> tuple[Integers, Parameters]:
     """An element of a, and the parameters of its channel."""
+    assert step.a is not None
+    return channel_at(opened, step, element, element % opened.program.form_of(step.a).dims[-1])
+
+
+def channel_at(opened: Opened, step: Step, element: int, index: int) -> tuple[Integers, Parameters]:
+    """An element of a, and its parameters, by index where they are not one for all."""
     assert step.a is not None and step.b is not None
     number = opened.number(step.a, element)
-    numbers, channels = opened.program.form_of(step.a), opened.program.form_of(step.b)
-    row = element % numbers.dims[-1] if channels.count > 1 else 0
+    row = index if opened.program.form_of(step.b).count > 1 else 0
     return number, Parameters.parse(opened.word(step.b, row, 0))
 
 
@@ -116,10 +121,9 @@ def rescale(opened: Opened, step: Step, element: int) -> Stored:
 
 def plane(opened: Opened, step: Step, element: int) -> Stored:
     """One of the two bytes that a number of a gives."""
-    assert step.a is not None
-    count = opened.program.form_of(step.a).dims[-1]
+    count = step.form.dims[-1] // 2
     row, place = divmod(element, 2 * count)
-    both = kernels.planes(*channel(opened, step, row * count + place % count))
+    both = kernels.planes(*channel_at(opened, step, row * count + place % count, place % count))
     return both[place // count :][:1]
 
 

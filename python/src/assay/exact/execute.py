@@ -151,8 +151,10 @@ def rescale(run: Run, step: Step) -> Stored:
         numbers = run.numbers(step.a)
         rows, divisors = numbers.reshape(-1, numbers.shape[-1]), run.numbers(step.b).reshape(-1)
         return kernels.ratio(rows, divisors, step.k, step.form.type)
-    kernel = kernels.planes if step.variant == 2 else kernels.rescale
-    return kernel(run.numbers(step.a), run.weights.channel[step.b.index])
+    parameters = run.weights.channel[step.b.index]
+    if step.variant == 2:
+        return kernels.planes(run.numbers(step.a).reshape(-1, step.form.dims[-1] // 2), parameters)
+    return kernels.rescale(run.numbers(step.a), parameters)
 
 
 def table(run: Run, step: Step) -> Stored:

@@ -231,9 +231,9 @@ class StepRules(StepCheck):
 
     def planes(self) -> None:
         form = self.form
-        a = self.channels()
-        self.require(2 * a.dims[-1] == form.dims[-1], f"{a.dims[-1]} numbers in {form.dims[-1]} bytes")
-        self.require(a.row_count == form.row_count, "a and output have not as many rows")
+        self.require(form.dims[-1] % 2 == 0, f"the last dim is {form.dims[-1]}, must be even")
+        a = self.channels(length=form.dims[-1] // 2)
+        self.require(2 * a.count == form.count, f"{a.count} numbers in {form.count} bytes")
         self.output_in(ElementType.U8)
 
     def ratio(self) -> None:
@@ -246,14 +246,16 @@ class StepRules(StepCheck):
         self.require(step.k >= 1, "the multiplier is 0")
         self.output_in(*BYTES, ElementType.S32)
 
-    def channels(self, dims: tuple[int, ...] | None = None) -> Form:
-        """Operand a: s32, of these dims if any are named."""
+    def channels(self, dims: tuple[int, ...] | None = None, length: int | None = None) -> Form:
+        """Operand a: s32, of these dims if any are named; each `length` of its elements have parameters of their
+        own, or all have the same. Without it those along its last axis have."""
         self.operands(2)
         self.no_k()
         a, b = self.tensor(self.step.a), self.weight(self.step.b, Layout.CHANNEL)
         self.require(a.type is ElementType.S32, f"a is {a.type.name}")
         self.require(dims in (None, a.dims), f"a has dims {a.dims}, must be {dims}")
-        self.require(b.dims[0] in (1, a.dims[-1]), f"{b.dims[0]} channels for a last dim of {a.dims[-1]}")
+        row = a.dims[-1] if length is None else length
+        self.require(b.dims[0] in (1, row), f"{b.dims[0]} channels for rows of {row}")
         return a
 
     def table(self) -> None:
