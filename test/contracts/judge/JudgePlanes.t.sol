@@ -18,7 +18,7 @@ contract JudgePlanesTest is JudgedStep {
         _judged(0x060200, B.dims3(2, 3, 8), INT, CHANNEL, N, 0);
         uint256 inside;
         for (uint256 e = 0; e < 48; ++e) {
-            uint256 number = _number(e / 8, e % 4);
+            uint256 number = _number(e / 8, e % 4, CHANNEL, e % 4);
             if (number != 0 && number != 65_535) ++inside;
             Opening[] memory list = openings(_none, wordOf(INT, e / 8, 0), wordOf(CHANNEL, e % 4, 0));
             _expect(e, e / 8, e % 8, false, e % 8 < 4 ? number / 256 : number % 256, list);
@@ -26,12 +26,33 @@ contract JudgePlanesTest is JudgedStep {
         assertGt(inside, 4);
     }
 
-    function _number(uint256 row, uint256 channel) private view returns (uint256) {
+    /// @dev Its rows of four are read as rows of six.
+    function test_judgeElement_planesOfOtherRows_succeeds() public {
+        for (uint256 i = 0; i < 6; ++i) {
+            setByte(SIX, i, 16, uint8(45 + i));
+        }
+        _judged(0x060200, B.dims2(4, 12), INT, SIX, N, 0);
+        uint256 inside;
+        for (uint256 e = 0; e < 48; ++e) {
+            uint256 at = e / 12 * 6 + e % 6;
+            uint256 number = _number(at / 4, at % 4, SIX, e % 6);
+            if (number != 0 && number != 65_535) ++inside;
+            Opening[] memory list = openings(_none, wordOf(INT, at / 4, 0), wordOf(SIX, e % 6, 0));
+            _expect(e, e / 12, e % 12, false, e % 12 < 6 ? number / 256 : number % 256, list);
+        }
+        assertGt(inside, 4);
+    }
+
+    function _number(uint256 row, uint256 column, uint16 channels, uint256 channel)
+        private
+        view
+        returns (uint256)
+    {
         unchecked {
-            int256 acc = int32(u32Of(INT, row, channel) + u32Of(CHANNEL, channel, 0));
-            int256 sum = acc * int256(uint256(u32Of(CHANNEL, channel, 1)));
-            sum += int64(uint64(u32Of(CHANNEL, channel, 2)) << 32 | u32Of(CHANNEL, channel, 3));
-            int256 v = int32(int256(int64(sum)) >> (byteOf(CHANNEL, channel, 16) % 64));
+            int256 acc = int32(u32Of(INT, row, column) + u32Of(channels, channel, 0));
+            int256 sum = acc * int256(uint256(u32Of(channels, channel, 1)));
+            sum += int64(uint64(u32Of(channels, channel, 2)) << 32 | u32Of(channels, channel, 3));
+            int256 v = int32(int256(int64(sum)) >> (byteOf(channels, channel, 16) % 64));
             return v < 0 ? 0 : v > 65_535 ? 65_535 : uint256(v);
         }
     }

@@ -191,6 +191,9 @@ contract StepRulesTest is StepRulesContext {
         good(record(0x060200, B.dims3(2, 3, 8), INT, CHANNELS, N, 0));
         good(record(0x060200, B.dims2(6, 8), INT, CHANNEL, N, 0));
         good(record(0x060200, B.dims2(6, 2), IDS, CHANNEL, N, 0));
+        // Rows of other lengths than a's.
+        good(record(0x060200, B.dims2(3, 16), INT, CHANNEL, N, 0));
+        good(record(0x060200, B.dims1(48), INT, CHANNEL, N, 0));
     }
 
     function test_register_planesDot_reverts() public {
@@ -214,8 +217,10 @@ contract StepRulesTest is StepRulesContext {
         bad(F.TYPE, 1, record(0x060201, d8, INT, CHANNELS, N, 0));
         bad(F.TYPE, 2, record(0x060202, d8, INT, CHANNELS, N, 0));
         bad(F.OPERAND_A, BYTE, record(0x060200, d8, BYTE, CHANNELS, N, 0));
-        bad(F.OPERAND_A, 4, record(0x060200, _d3, INT, CHANNELS, N, 0));
-        bad(F.OPERAND_A, 6, record(0x060200, B.dims2(5, 8), INT, CHANNELS, N, 0));
+        bad(F.DIMS, 3, record(0x060200, B.dims2(16, 3), INT, CHANNEL, N, 0));
+        bad(F.OPERAND_A, 24, record(0x060200, _d3, INT, CHANNELS, N, 0));
+        bad(F.OPERAND_A, 24, record(0x060200, B.dims2(5, 8), INT, CHANNELS, N, 0));
+        bad(F.OPERAND_B, 4, record(0x060200, B.dims2(3, 16), INT, CHANNELS, N, 0));
         bad(F.OPERAND_B, 4, record(0x060200, B.dims2(6, 2), IDS, CHANNELS, N, 0));
         bad(F.OPERAND_B, ROWS, record(0x060200, d8, INT, ROWS, N, 0));
         bad(F.OPERAND_C, INT, record(0x060200, d8, INT, CHANNELS, INT, 0));
