@@ -77,13 +77,22 @@ const SAME: Channel = (0, 1, 0, 0);
 
 /// The numbers of 16 bits that RESCALE planes makes of rows of k numbers.
 fn rescaled(numbers: &[i32], k: usize, channels: &[Channel]) -> Vec<u32> {
-    let given = rescale_planes((numbers.len() / k) as u32, k as u32, channels.len() as u32);
+    rescaled_of(numbers, k, k, channels)
+}
+
+/// The same of an operand a with rows of `last`.
+fn rescaled_of(numbers: &[i32], last: usize, k: usize, channels: &[Channel]) -> Vec<u32> {
+    let given = Given {
+        a: plain(S32, &[(numbers.len() / last) as u32, last as u32]),
+        ..rescale_planes((numbers.len() / k) as u32, k as u32, channels.len() as u32)
+    };
     let a = numbers.iter().flat_map(|x| x.to_be_bytes()).collect();
     let b = channels.iter().flat_map(|&(bias, m, b, s)| parameters(bias, m, b, s, 0)).collect();
     let n = channels.len();
     let bytes = given.computed(&[a, b], |weights, index| {
         let (row, column) = (index / (2 * k), index % k);
-        vec![weights.word(0, row, 4 * column), weights.row(1, if n == 1 { 0 } else { column })]
+        let at = row * k + column;
+        vec![weights.word(0, at / last, 4 * (at % last)), weights.row(1, if n == 1 { 0 } else { column })]
     });
     let joined = |row: &[u8]| -> Vec<u32> {
         (0..k).map(|i| 256 * u32::from(row[i]) + u32::from(row[k + i])).collect()
@@ -97,6 +106,9 @@ fn numbers_are_clamped_to_16_bits() {
     for k in [1, 3, 4, 12] {
         assert_eq!(rescaled(&EDGES, k, &[SAME]), expected, "rows of {k}");
         assert_eq!(rescaled(&EDGES, k, &vec![SAME; k]), expected, "rows of {k}");
+        for last in [1, 2, 6, 12] {
+            assert_eq!(rescaled_of(&EDGES, last, k, &vec![SAME; k]), expected, "rows of {k} in {last}");
+        }
     }
 }
 
@@ -187,8 +199,10 @@ fn structure_of_rescale_planes() {
         assert_eq!(judge_version(&program), 2);
     }
     let right = rescale_planes(3, 4, 4);
-    // Rows count, whatever their dims.
+    // The elements count, whatever their dims.
     assert!(is_taken(&Given { a: plain(S32, &[3, 1, 4]), ..right.clone() }));
+    assert!(is_taken(&Given { a: plain(S32, &[2, 6]), ..right.clone() }));
+    assert!(is_taken(&Given { dims: vec![24], ..rescale_planes(3, 4, 1) }));
     assert!(is_taken(&Given { dims: vec![1, 3, 8], ..right.clone() }));
     for (why, wrong) in [
         ("3 channels for 4 numbers", rescale_planes(3, 4, 3)),
@@ -200,7 +214,8 @@ fn structure_of_rescale_planes() {
         ("one plane", Given { dims: vec![3, 4], ..right.clone() }),
         ("half a row more", Given { dims: vec![3, 12], ..right.clone() }),
         ("a row less", Given { dims: vec![2, 8], ..right.clone() }),
-        ("the same count in other rows", Given { dims: vec![6, 4], ..right.clone() }),
+        ("channels of other rows", Given { dims: vec![6, 4], ..right.clone() }),
+        ("half a number", Given { dims: vec![8, 3], ..rescale_planes(3, 4, 1) }),
         ("plain parameters", Given { b: plain(U8, &[4]), ..right.clone() }),
         ("variant 3", Given { head: [6, 3, U8], ..right.clone() }),
     ] {

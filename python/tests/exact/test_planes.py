@@ -100,17 +100,21 @@ def wrapped(value: int, bits: int) -> int:
     return (value + half) % (2 * half) - half
 
 
-def rescaled(numbers: list[int], k: int, channels: list[Channel]) -> list[int]:
-    """The numbers of 16 bits that RESCALE planes makes of rows of k numbers."""
+def rescaled(numbers: list[int], k: int, channels: list[Channel], last: int | None = None) -> list[int]:
+    """The numbers of 16 bits that RESCALE planes makes of rows of k numbers, which a has in rows of `last`."""
     count = len(channels)
+    last = k if last is None else last
 
     def reads(weights: Committed, element: int) -> list[Opening]:
         row, column = element // (2 * k), element % k
-        return [weights.word(0, row, 4 * column), weights.row(1, column if count > 1 else 0)]
+        row_of_a, column_of_a = divmod(row * k + column, last)
+        return [weights.word(0, row_of_a, 4 * column_of_a), weights.row(1, column if count > 1 else 0)]
 
     a = b"".join(x.to_bytes(4, "big", signed=True) for x in numbers)
     b = b"".join(parameters(channel) for channel in channels)
-    planes = rescale_planes(len(numbers) // k, k, count).computed(a, b, reads).tolist()
+    given = rescale_planes(len(numbers) // k, k, count)
+    given = replace(given, a=descriptor(Layout.PLAIN, S32, len(numbers) // last, last))
+    planes = given.computed(a, b, reads).tolist()
     return [256 * row[i] + row[k + i] for row in planes for i in range(k)]
 
 
@@ -118,6 +122,8 @@ def rescaled(numbers: list[int], k: int, channels: list[Channel]) -> list[int]:
 def test_numbers_are_clamped_to_16_bits(k: int) -> None:
     assert rescaled(EDGES, k, [SAME]) == CLAMPED
     assert rescaled(EDGES, k, [SAME] * k) == CLAMPED
+    for last in (1, 2, 6, len(EDGES)):
+        assert rescaled(EDGES, k, [SAME] * k, last) == CLAMPED
 
 
 def by_definition(x: int, channel: Channel) -> int:
@@ -203,6 +209,8 @@ def test_taken() -> None:
         *(rescale_planes(3, 4, n) for n in (1, 4)),
         replace(RESCALE, a=descriptor(Layout.PLAIN, S32, 3, 1, 4)),
         replace(RESCALE, dims=(1, 3, 8)),
+        replace(RESCALE, a=descriptor(Layout.PLAIN, S32, 2, 6)),
+        replace(rescale_planes(3, 4, 1), dims=(24,)),
         *(dot_planes(3, 5, 4, groups) for groups in (1, 2, 4)),
         dot_planes(1, 2016, 1, 1),
     ):
@@ -213,16 +221,16 @@ def test_taken() -> None:
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        (rescale_planes(3, 4, 3), "3 channels for a last dim of 4"),
-        (rescale_planes(3, 4, 8), "8 channels for a last dim of 4"),
+        (rescale_planes(3, 4, 3), "3 channels for rows of 4"),
+        (rescale_planes(3, 4, 8), "8 channels for rows of 4"),
         (replace(RESCALE, k=1), "k is 1"),
         (replace(RESCALE, kind=S8), "output's type is S8"),
         (replace(RESCALE, kind=S32), "output's type is S32"),
         (replace(RESCALE, a=descriptor(Layout.PLAIN, U8, 3, 4)), "a is U8"),
-        (replace(RESCALE, dims=(3, 4)), "4 numbers in 4 bytes"),
-        (replace(RESCALE, dims=(3, 9)), "4 numbers in 9 bytes"),
-        (replace(RESCALE, dims=(2, 8)), "not as many rows"),
-        (replace(RESCALE, dims=(6, 4)), "4 numbers in 4 bytes"),
+        (replace(RESCALE, dims=(3, 4)), "4 channels for rows of 2"),
+        (replace(RESCALE, dims=(3, 9)), "the last dim is 9, must be even"),
+        (replace(RESCALE, dims=(2, 8)), "12 numbers in 16 bytes"),
+        (replace(RESCALE, dims=(6, 4)), "4 channels for rows of 2"),
         (replace(RESCALE, b=descriptor(Layout.PLAIN, U8, 4)), "layout PLAIN"),
         (replace(RESCALE, c=FIRST), "operand c"),
         (replace(RESCALE, variant=3), "no such variant"),
