@@ -72,6 +72,25 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       "kernels.pick(ids.reshape(-1), run",
       "kernels.pick(ids.reshape(-1) * (2 - step.variant), run",
     ],
+    [
+      "a place that does not count may be the largest",
+      KERNELS,
+      "np.where(counts, rows, S32_MIN).max(",
+      "rows.max(",
+    ],
+    [
+      "the mask's rows without broadcast",
+      "exact/execute.py",
+      "np.broadcast_to(mask, step.form.dims).reshape(rows.shape)",
+      "np.resize(mask, rows.shape)",
+    ],
+    [
+      "distances beyond the table begin again",
+      KERNELS,
+      "np.minimum(largest - rows, length - 1)",
+      "(largest - rows) % length",
+    ],
+    ["what does not count is stored as 0", KERNELS, "else store(zeros, kind)", "else zeros.astype(np.uint8)"],
   ],
   dot: [
     [
@@ -190,7 +209,7 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
     [
       "the first channel's parameters for all",
       "exact/element.py",
-      "row = element % numbers.dims[-1] if channels.count > 1 else 0",
+      "row = index if opened.program.form_of(step.b).count > 1 else 0",
       "row = 0",
     ],
     ["an opening too many", "exact/openings.py", "if next(self.openings, None) is not None:", "if False:"],

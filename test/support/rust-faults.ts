@@ -3,6 +3,7 @@
 import type { Mutant } from "../../tools/mutant.ts";
 
 const ELEMENT = "assay-exact/src/element.rs";
+const LOOKUP = "assay-exact/src/element/lookup.rs";
 const RULES = "assay-exact/src/rules.rs";
 const ARITHMETIC = "assay-exact/src/arithmetic.rs";
 const BINARY32 = "assay-exact/src/binary32.rs";
@@ -44,20 +45,48 @@ export const RUST_FAULTS: readonly Mutant[] = [
     "dims.first() + 1;",
     "dims.first();",
   ),
-  fault("LOOKUP: row 0 counts", "lookup", ELEMENT, "if id != 0 {", "if id < rows {"),
+  fault("LOOKUP: row 0 counts", "lookup", LOOKUP, "if id != 0 {", "if id < rows {"),
   fault(
     "LOOKUP: each element's id is the one of its row",
     "lookup",
-    ELEMENT,
+    LOOKUP,
     "let width = self.dims(1).last();",
     "let width = self.step.form.dims.last();",
   ),
   fault(
     "LOOKUP: a negative id is the last row",
     "lookup",
-    ELEMENT,
+    LOOKUP,
     "(stored as i32).max(0)",
     "(stored.min(0x7fff_ffff) as i32)",
+  ),
+  fault(
+    "LOOKUP: a place that does not count may be the largest",
+    "lookup",
+    LOOKUP,
+    ".filter(|&i| counts(i)).map(value)",
+    ".map(value)",
+  ),
+  fault(
+    "LOOKUP: the mask's rows without broadcast",
+    "lookup",
+    LOOKUP,
+    "broadcast(self.index, &self.step.form.dims, self.dims(2)) / self.dims(2).last()",
+    "self.place().0.min(self.dims(2).rows() - 1)",
+  ),
+  fault(
+    "LOOKUP: distances beyond the table begin again",
+    "lookup",
+    LOOKUP,
+    "distance.min(self.dims(1).rows() - 1)",
+    "distance % self.dims(1).rows()",
+  ),
+  fault(
+    "LOOKUP: what does not count is stored as 0",
+    "lookup",
+    LOOKUP,
+    "return Ok(saturate(0, self.step.form.element_type));",
+    "return Ok(0);",
   ),
   fault(
     "DOT: without the weight offset",

@@ -6,6 +6,8 @@ use crate::error::refuse;
 use crate::program::{Dims, ElementType, Opcode, Operand, Program, Step, WORD};
 use crate::Result;
 
+mod lookup;
+
 /// Where operands come from: a run's memory, or openings.
 pub trait Operands {
     /// The bytes of a row.
@@ -35,8 +37,7 @@ impl<O: Operands> Element<'_, O> {
         match self.step.opcode {
             Opcode::Codec => refuse!("a CODEC step is computed whole, from the calldata"),
             Opcode::Move => self.moved(),
-            Opcode::Lookup if self.step.variant == 0 => self.sum_of_rows(),
-            Opcode::Lookup => self.picked(),
+            Opcode::Lookup => self.lookup(),
             Opcode::Dot if self.step.variant == 3 => self.dot_of_activations(),
             Opcode::Dot => self.dot(),
             Opcode::Requant => {
@@ -105,31 +106,6 @@ impl<O: Operands> Element<'_, O> {
             at = at * u64::from(axis.size) + s as u64;
         }
         self.operands.element(source, at as usize)
-    }
-
-    fn sum_of_rows(&mut self) -> Result<u32> {
-        let (row, j) = self.place();
-        let [ids, table, _] = self.step.operands;
-        let (count, rows) = (self.dims(0).last(), self.dims(1).rows());
-        let (word, place) = (j / WORD, j % WORD);
-        let byte = 4 * (place % 8) + 3 - place / 8;
-        let row_of_ids = self.operands.row(ids, row)?;
-        let mut sum = 0i64;
-        for i in 0..count {
-            let id = clamp_id(stored_at(row_of_ids.as_ref(), i, ElementType::S32), rows);
-            if id != 0 {
-                sum += i64::from(self.operands.word(table, id, word)?[byte]) - 128;
-            }
-        }
-        Ok(sum as u32)
-    }
-
-    fn picked(&mut self) -> Result<u32> {
-        let [ids, table, _] = self.step.operands;
-        let width = self.dims(1).last();
-        let (row, j) = (self.index / width, self.index % width);
-        let id = clamp_id(self.operands.element(ids, row)?, self.dims(1).rows());
-        self.operands.element(table, id * width + j)
     }
 
     fn dot(&mut self) -> Result<u32> {
@@ -320,11 +296,6 @@ fn sums(row: &[u8], weights: &[u8]) -> (i64, i64) {
         }
     }
     (products, sum)
-}
-
-/// An id as a row of a table: a negative one is 0, one behind the table its last row.
-fn clamp_id(stored: u32, rows: usize) -> usize {
-    (stored as i32).max(0).min(rows as i32 - 1) as usize
 }
 
 /// The index on each axis.

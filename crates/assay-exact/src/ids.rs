@@ -3,14 +3,14 @@ use crate::program::{InputCodec, Opcode, OutputCodec, Program, WORD};
 use crate::tree::{keccak, list_height, Hash};
 use alloc::vec::Vec;
 
-/// The version of the judge that a program needs: 2 with LOOKUP each, DOT of
-/// activations or planes, rescaled or not, REDUCE norm, RESCALE ratio or planes,
-/// ARITH rotate, or CODEC claimed, else 1.
+/// The version of the judge that a program needs: 2 with LOOKUP each or below,
+/// DOT of activations or planes, rescaled or not, REDUCE norm, RESCALE ratio or
+/// planes, ARITH rotate, or CODEC claimed, else 1.
 pub fn judge_version(program: &Program) -> u16 {
     let is_new = program.steps.iter().any(|step| {
         let is_new_variant = matches!(
             (step.opcode, step.variant),
-            (Opcode::Lookup, 2) | (Opcode::Dot, 3..=5) | (Opcode::Reduce, 3) | (Opcode::Rescale, 1 | 2)
+            (Opcode::Lookup, 2 | 3) | (Opcode::Dot, 3..=5) | (Opcode::Reduce, 3) | (Opcode::Rescale, 1 | 2)
         );
         is_new_variant || step.is_rotation() || step.is_claimed()
     });

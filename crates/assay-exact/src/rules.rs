@@ -109,13 +109,16 @@ impl Rules<'_> {
     }
 
     fn lookup(&self) -> Result<()> {
-        self.variant(0..=2)?;
-        self.reads(2)?;
+        self.variant(0..=3)?;
+        let has_c = self.step.variant == 3 && self.step.operands[2] != Operand::None;
+        self.reads(if has_c { 3 } else { 2 })?;
         self.has_no_k()?;
         let ids = self.plain(0)?;
         self.is(ids, &[ElementType::S32])?;
-        if self.step.variant == 2 {
-            return self.lookup_of_each(ids);
+        match self.step.variant {
+            2 => return self.lookup_of_each(ids),
+            3 => return self.lookup_below(ids, has_c),
+            _ => {}
         }
         let table = if self.step.variant == 0 {
             self.gives(&[ElementType::S32])?;
@@ -138,6 +141,20 @@ impl Rules<'_> {
         ensure!(table.dims.rank == 2, "a table of rank {}, expected 2", table.dims.rank);
         ensure!(table.dims.last() == 1, "{} elements in a row, expected 1", table.dims.last());
         self.gives(&[table.element_type])
+    }
+
+    /// Numbers in place of ids, and which of them count.
+    fn lookup_below(&self, numbers: &Form, has_mask: bool) -> Result<()> {
+        let length = numbers.dims.last();
+        ensure!(length <= 1024, "a row of {length} elements, at most 1024");
+        self.lookup_of_each(numbers)?;
+        if has_mask {
+            let mask = self.broadcast(2)?;
+            self.is(mask, &[ElementType::Bool])?;
+            let own = mask.dims.last();
+            ensure!(own == length, "{own} elements in a row of c, expected {length}");
+        }
+        Ok(())
     }
 
     fn dot(&self) -> Result<()> {

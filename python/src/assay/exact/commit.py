@@ -15,6 +15,7 @@ JUDGE_VERSION = 2
 SINCE_2 = (
     (Opcode.CODEC, CLAIMED),
     (Opcode.LOOKUP, 2),
+    (Opcode.LOOKUP, 3),
     (Opcode.DOT, 3),
     (Opcode.DOT, 4),
     (Opcode.DOT, 5),

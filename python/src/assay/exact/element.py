@@ -10,7 +10,7 @@ import numpy as np
 from . import kernels
 from .form import WORD, Form, Opcode, Operand, Program, Step
 from .numbers import Integers, Stored, from_bytes, integers
-from .openings import Opened, Opening, index_of, invalid
+from .openings import Opened, Opening, broadcast_place, index_of, invalid
 from .weights import DotRows, Parameters, parse_lookup
 
 
@@ -56,6 +56,8 @@ def move(opened: Opened, step: Step, element: int) -> Stored:
 
 def lookup(opened: Opened, step: Step, element: int) -> Stored:
     assert step.a is not None and step.b is not None
+    if step.variant == 3:
+        return lookup_below(opened, step, element)
     rows, width = opened.program.form_of(step.b).dims
     row, column = divmod(element, width)
     if step.variant != 0:
@@ -69,6 +71,21 @@ def lookup(opened: Opened, step: Step, element: int) -> Stored:
     # A table of the opened rows alone, behind the row that never counts.
     table = np.concatenate([np.zeros(1, np.int64), *values])[:, None]
     return kernels.lookup_sum(np.arange(len(table))[None, :], table)
+
+
+def lookup_below(opened: Opened, step: Step, element: int) -> Stored:
+    assert step.a is not None and step.b is not None
+    length = step.form.dims[-1]
+    row, place = divmod(element, length)
+    numbers = row_numbers(opened, step.a, row).reshape(1, -1)
+    counts = np.ones(numbers.shape, np.bool_)
+    if step.c is not None:
+        # Its last axis is whole: one row of it has the elements of all of the output's row.
+        own = broadcast_place(opened.program.form_of(step.c), step.form, element) // length
+        counts = row_numbers(opened, step.c, own).reshape(1, -1) != 0
+    table = opened.program.form_of(step.b)
+    source = int(kernels.below_sources(numbers, counts, table.dims[0])[0, place])
+    return opened.element(step.b, source) if source >= 0 else kernels.zero_of(table.type)
 
 
 def row_numbers(opened: Opened, operand: Operand, row: int) -> Integers:

@@ -122,9 +122,19 @@ def move(run: Run, step: Step) -> Stored:
 def lookup(run: Run, step: Step) -> Stored:
     assert step.b is not None
     ids = run.numbers(step.a)
+    if step.variant == 3:
+        return lookup_below(run, step)
     if step.variant == 0:
         return kernels.lookup_sum(ids.reshape(-1, ids.shape[-1]), run.weights.lookup[step.b.index])
     return kernels.pick(ids.reshape(-1), run.weights.plain[step.b.index])
+
+
+def lookup_below(run: Run, step: Step) -> Stored:
+    rows = run.numbers(step.a).reshape(-1, step.form.dims[-1])
+    mask = np.ones(1, np.uint8) if step.c is None else run.tensor(step.c)[0]
+    counts = np.broadcast_to(mask, step.form.dims).reshape(rows.shape) != 0
+    table, kind = run.tensor(step.b)
+    return kernels.below(kernels.below_sources(rows, counts, len(table)), table, kind)
 
 
 def dot(run: Run, step: Step) -> Stored:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .form import Coordinate, ElementType
 from .numbers import (
     S32_MAX,
+    S32_MIN,
     Floats,
     Integers,
     Stored,
@@ -56,6 +57,24 @@ def lookup_sum(ids: Integers, table: Integers) -> Stored:
 def pick(ids: Integers, table: Stored) -> Stored:
     """Ids [R] to the table's rows [R, D]."""
     return table[np.clip(ids, 0, len(table) - 1)]
+
+
+def below_sources(rows: Integers, counts: NDArray[np.bool_], length: int) -> Integers:
+    """Rows [R, J] of numbers to places in a table of so many elements, by how far each number is below the largest of
+    its row that count; -1 where a place does not count."""
+    largest = np.where(counts, rows, S32_MIN).max(axis=1, keepdims=True)
+    return np.where(counts, np.minimum(largest - rows, length - 1), -1)
+
+
+def below(sources: Integers, table: Stored, kind: ElementType) -> Stored:
+    """The table's elements, and the number 0 where there is no source."""
+    return np.where(sources < 0, zero_of(kind), table.reshape(-1)[sources])
+
+
+def zero_of(kind: ElementType) -> Stored:
+    """The number 0 as it is stored, [1]."""
+    zeros: Integers = np.zeros(1, np.int64)
+    return store_floats(zeros.astype(np.float32)) if kind is ElementType.F32 else store(zeros, kind)
 
 
 def dot(variant: int, stored: Stored, rows: DotRows, output: ElementType) -> Stored:

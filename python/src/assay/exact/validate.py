@@ -26,6 +26,8 @@ MAX_CODEC_HEIGHT = 12
 """of the tree of a CODEC step's tensor: 4,096 leaves"""
 MAX_MOVED = 84_000
 """bytes of the longest calldata and the return data together"""
+MAX_BELOW = 1024
+"""elements of a row"""
 MAX_DOT = 992
 MAX_PLANES = 2016
 MAX_ACTIVATIONS = 1024
@@ -157,13 +159,16 @@ class StepRules(StepCheck):
 
     def lookup(self) -> None:
         step, form = self.step, self.form
-        self.variant_below(3)
-        self.operands(2)
+        self.variant_below(4)
+        self.operands(3 if step.variant == 3 and step.c is not None else 2)
         self.no_k()
         ids = self.tensor(step.a)
         self.require(ids.type is ElementType.S32, "ids are no s32")
         if step.variant == 2:
             self.lookup_each(ids)
+            return
+        if step.variant == 3:
+            self.lookup_below(ids)
             return
         longest = 16 if step.variant == 0 else 1
         self.require(ids.dims[-1] <= longest, f"{ids.dims[-1]} ids a row, at most {longest}")
@@ -178,6 +183,16 @@ class StepRules(StepCheck):
         self.require(ids.dims == self.form.dims, "ids and output have not the same dims")
         self.require(len(table.dims) == 2 and table.dims[1] == 1, "the table is no column")
         self.require(self.form.type is table.type, "the output's type")
+
+    def lookup_below(self, numbers: Form) -> None:
+        length = numbers.dims[-1]
+        self.require(length <= MAX_BELOW, f"rows of {length} elements, at most {MAX_BELOW}")
+        self.lookup_each(numbers)
+        if self.step.c is not None:
+            mask = self.tensor(self.step.c)
+            self.require(mask.type is ElementType.BOOL, "c is no bool")
+            self.require(mask.dims[-1] == length, f"rows of c have {mask.dims[-1]} elements, not {length}")
+            self.broadcasts(mask)
 
     def dot(self) -> None:
         self.variant_below(6)
