@@ -154,6 +154,27 @@ const LOOKUPS: readonly Mutant[] = [
   ),
   fault(
     "lookup",
+    "places that do not count are compared by the judge",
+    `${OPCODES}/Lookup.sol`,
+    "if byte(0, mload(counts)) {",
+    "if lt(row, not(0)) {",
+  ),
+  fault(
+    "lookup",
+    "the judge takes the mask's row by the output's",
+    `${OPCODES}/Lookup.sol`,
+    "uint256 maskRow = Shapes.broadcast(t.out, mask, t.element) / a.last;",
+    "uint256 maskRow = t.element / a.last % mask.rows;",
+  ),
+  fault(
+    "lookup",
+    "a distance of 32 bits is below none",
+    `${OPCODES}/Lookup.sol`,
+    "uint256 distance = greatest - (idAt(row, column) ^ SIGN);",
+    "uint256 distance = greatest - (idAt(row, column) ^ SIGN); if (distance >= SIGN) distance = 0;",
+  ),
+  fault(
+    "lookup",
     "row 0 is summed by the judge",
     `${OPCODES}/Lookup.sol`,
     "if (id != 0) {",
@@ -221,9 +242,9 @@ const PARAMETERS: readonly Mutant[] = [
   fault(
     "rescale",
     "the channel of a byte of planes is that of half its place in the row",
-    `${OPCODES}/Requant.sol`,
-    "element % a.last;",
-    "t.element % t.out.last / (t.out.last / a.last);",
+    `${OPCODES}/Rescale.sol`,
+    "Requant.openAt(t, openings, element, index);",
+    "Requant.openAt(t, openings, element, column / 2);",
   ),
   fault(
     "rescale",

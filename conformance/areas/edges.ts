@@ -87,6 +87,27 @@ const eachProgram = (variant: number, width: number, last = 3, k = 0): Program =
     [{ layout: "plain", type: "u8", dims: [3, width] }],
     ["s32", [2, 3]],
   );
+/** Elements by distances in rows of `length`, with a mask whose rows have `counted`. */
+const belowProgram = (length: number, counted = length, type: Step["type"] = "bool", k = 0): Program =>
+  behind(
+    [
+      step({
+        opcode: "lookup",
+        variant: 3,
+        type: "u8",
+        dims: [2, length],
+        a: 0,
+        b: weight(0),
+        c: weight(1),
+        k,
+      }),
+    ],
+    [
+      { layout: "plain", type: "u8", dims: [3, 1] },
+      { layout: "plain", type, dims: [counted] },
+    ],
+    ["s32", [2, length]],
+  );
 /** Pairs of a tensor [2, `a`], turned by those of [`b`]. */
 const rotateProgram = (a: number, b: number, k: number, type: Step["type"] = "s32", variant = 10): Program =>
   behind(
@@ -157,10 +178,13 @@ const EDGES: readonly Edge[] = [
   ],
   [16, (n) => lookupProgram(n, 3)],
   [1_024, (n) => lookupProgram(2, n)],
-  [2, (n) => eachProgram(n, 1)],
+  [3, (n) => eachProgram(n, 1)],
   [1, (n) => eachProgram(2, n)],
   [3, (n) => eachProgram(2, 1, n)],
   [0, (n) => eachProgram(2, 1, 3, n)],
+  [1_024, (n) => belowProgram(n)],
+  [3, (n) => belowProgram(3, n)],
+  [0, (n) => belowProgram(3, 3, "bool", n)],
   [
     1,
     (n) =>

@@ -105,9 +105,26 @@ function each(b: ProgramBuilder): Value {
   return b.step({ opcode: "lookup", variant: 2, type, dims, a: ids, b: table }, table.range);
 }
 
+/** An element of a table by how far each number is below the largest of its row's places that count. */
+function below(b: ProgramBuilder): Value {
+  const { rng } = b;
+  const dims = randomDims(rng, MOST);
+  const v = rng.chance(0.2) ? 1 : rng.int(2, rng.pick([6, 300]));
+  const numbers = b.value(["s32"], dims);
+  const a = rng.chance(0.5) ? numbers : b.clamp(numbers, range(0, v));
+  const type = rng.pick(ALL);
+  const table = b.randomConstant(type, [v, 1]);
+  const fields = { opcode: "lookup", variant: 3, type, dims, a, b: table } as const;
+  if (rng.chance(0.25)) return b.step(fields, table.range);
+  const kept = dims.slice(rng.int(0, dims.length - 1), -1).map((dim) => (rng.chance(0.3) ? 1 : dim));
+  const mask = b.value(["bool"], [...kept, lastDim(dims)]);
+  return b.step({ ...fields, c: mask }, union(table.range, range(0, 0)));
+}
+
 function lookup(b: ProgramBuilder): Value {
   const { rng } = b;
   if (rng.chance(0.25)) return each(b);
+  if (rng.chance(0.3)) return below(b);
   const sum = rng.chance(0.6);
   const [v, d] = [rng.int(1, 24), rng.chance(0.9) ? rng.int(1, 70) : rng.int(500, 1024)];
   const rows = d > 70 ? [rng.int(1, 2)] : randomDims(rng, 12, rng.int(1, 3));

@@ -141,6 +141,7 @@ function move(place: Place): bigint {
 
 function lookup(place: Place): bigint {
   const { step, element, words } = place;
+  if (step.variant === 3) return below(place);
   if (step.variant === 2) return elementOf(bytesOf(place, 1), step.type, 0);
   const column = element % lastOf(step.dims);
   if (step.variant === 1) return elementOf(bytesOf(place, 1), step.type, column);
@@ -148,6 +149,13 @@ function lookup(place: Place): bigint {
   const byte = 4 * (item % 8) + 3 - Math.floor(item / 8);
   const sum = words.slice(1).reduce((all, word) => all + BigInt(word[byte] as number) - 128n, 0n);
   return BigInt.asUintN(32, sum);
+}
+
+/** Variant 3 of LOOKUP. Behind the row of a, and the mask's, the table's word holds the entry for the distance. */
+function below({ step, element, words }: Place): bigint {
+  const isOut = step.c !== NONE && words[1]?.[element % lastOf(step.dims)] === 0;
+  if (isOut) return step.type === "s8" ? 128n : 0n;
+  return elementOf(words.at(-1) as Uint8Array, step.type, 0);
 }
 
 interface Parameters {

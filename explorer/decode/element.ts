@@ -10,10 +10,10 @@ import {
   isPlanes,
   isPlanesDot,
   isRatio,
-  isStep,
   isWeight,
   lastDim,
   type Operand,
+  operandTensor,
   type Program,
   type Step,
   type TensorData,
@@ -89,30 +89,46 @@ function valueBy(step: Step, element: number, arithmetic: DecodedElement["arithm
   return step.type === "s8" ? clamped - 128 : clamped;
 }
 
-/** LOOKUP and TABLE read what the values of a say: those are in the opening of a, which stands behind the output's. */
+/** LOOKUP and TABLE read what the values of a, and of c, say: those are in the openings behind the output's. */
 function readsBy(
   program: Program,
   step: number,
   element: number,
   openings: readonly (readonly Uint8Array[])[],
 ): Read[] {
-  const { a } = program.steps[step] as Step;
-  const { type, dims } = (isStep(a) ? program.steps[a] : program.weights[weightIndex(a)]) ?? {
-    type: "u8",
-    dims: [1],
-  };
-  const empty = (): TensorData => newData(type as TensorType, elementCount(dims));
-  const [place] = readsOf(program, step, element, empty);
-  const opened = openings[1];
-  if (place === undefined || place.operand !== a || opened === undefined)
-    return readsOf(program, step, element, empty);
-  const size = elementBytes(type);
-  const stored = storedBytes(empty());
-  const from = size * lastDim(dims) * place.row + 32 * (place.word ?? 0);
-  const end = size * lastDim(dims) * (place.row + 1);
-  for (const [i, word] of opened.entries())
-    stored.set(word.subarray(0, Math.max(0, Math.min(32, end - from - 32 * i))), from + 32 * i);
-  return readsOf(program, step, element, () => fromStoredBytes(type, stored));
+  const { a, c } = program.steps[step] as Step;
+  const opened = new Map<Operand, TensorData>();
+  const data = (operand: Operand): TensorData => opened.get(operand) ?? unknown(program, operand);
+  // What is read first does not hang on any content.
+  for (const [i, operand] of [a, c].entries()) {
+    const place = readsOf(program, step, element, data)[i];
+    const words = openings[1 + i];
+    if (place?.operand === operand && words !== undefined)
+      opened.set(operand, withWords(program, place, words));
+  }
+  return readsOf(program, step, element, data);
+}
+
+/** Zeros in place of an operand's content. */
+function unknown(program: Program, operand: Operand): TensorData {
+  const { type, dims } = operandTensor(program, operand);
+  return newData(type as TensorType, elementCount(dims));
+}
+
+/** An operand's content as far as it is opened. */
+function withWords(
+  program: Program,
+  { operand, row, word = 0 }: Read,
+  words: readonly Uint8Array[],
+): TensorData {
+  const { type, dims } = operandTensor(program, operand);
+  const size = elementBytes(type as TensorType);
+  const stored = storedBytes(unknown(program, operand));
+  const from = size * lastDim(dims) * row + 32 * word;
+  const end = size * lastDim(dims) * (row + 1);
+  for (const [i, bytes] of words.entries())
+    stored.set(bytes.subarray(0, Math.max(0, Math.min(32, end - from - 32 * i))), from + 32 * i);
+  return fromStoredBytes(type as TensorType, stored);
 }
 
 function nameOf({ a, b, c }: Step, operand: Operand, used: Set<string>): "a" | "b" | "c" {

@@ -2,7 +2,7 @@
 import type { ProgramBuilder } from "../onnx/builder.ts";
 import { refuse } from "../onnx/refusal.ts";
 import type { Operand } from "../program/form.ts";
-import { moved, sizeOf, type Wide, wide } from "./steps.ts";
+import { moved, type Wide, wide } from "./steps.ts";
 
 /** Of queries, keys and values. */
 export const MOST_BYTE = 127;
@@ -12,8 +12,6 @@ const REACH = 6.25;
 const MOST_STEPS = 2 ** 20;
 /** Of an exponential. */
 const MOST_SHARE = 255;
-/** Of a distance of scores: with another one beside it, it fits s32. */
-const MOST_FAR = 2 ** 30;
 /** Fraction bits of what is mixed, in steps of a value's bytes. */
 const MIXED_BITS = 8;
 
@@ -23,30 +21,19 @@ export interface Scores {
   readonly unit: number;
 }
 
-/** What a score of a place that may not be read becomes: so far below the others that nothing is left of it. */
-export function farBelow(builder: ProgramBuilder, { scores, unit }: Scores): number {
-  const far = 2 * sizeOf(builder, scores) + Math.ceil(REACH / unit);
-  if (far > MOST_FAR) refuseUnit(unit);
-  return -far;
-}
-
-const refuseUnit = (unit: number): never =>
-  refuse(
-    `its scores are in steps of ${unit}, so that none is far below another`,
-    "Take scales that were measured on these weights.",
-  );
-
-/** `round(255 · exp(score − the row's largest))` as u8. */
-export function exponentials(builder: ProgramBuilder, { scores, unit }: Scores): Operand {
-  const { dims } = builder.shape(scores);
+/** `round(255 · exp(score − the largest that may be read))` as u8; 0 where a place may not be read.
+ *  @param allowed bool, broadcasts to the scores: whether a place may be read */
+export function exponentials(builder: ProgramBuilder, { scores, unit }: Scores, allowed: Operand): Operand {
   const last = Math.ceil(REACH / unit);
-  if (last > MOST_STEPS) refuseUnit(unit);
-  const most = builder.reduce("max", scores, [...dims.slice(0, -1), 1]);
-  const below = builder.arith("sub", "s32", most, scores);
+  if (last > MOST_STEPS)
+    refuse(
+      `its scores are in steps of ${unit}, so that none is far below another`,
+      "Take scales that were measured on these weights.",
+    );
   const table = Uint8Array.from({ length: last + 1 }, (_, step) =>
     step === last ? 0 : Math.round(MOST_SHARE * Math.exp(-step * unit)),
   );
-  return builder.each(below, builder.plain("u8", [table.length, 1], table));
+  return builder.below(scores, builder.plain("u8", [table.length, 1], table), allowed);
 }
 
 /** Bytes of values, [heads of values, channels of a head, places], and what 1 of each channel's stands for. */

@@ -31,3 +31,12 @@ export function numbers({ graph, value, shape }: Place, operand: Operand): Value
   const wide = graph.cast(value(operand), "int32");
   return type === "s8" ? graph.node("Sub", [wide, graph.int32(128)]) : wide;
 }
+
+/** `condition ? yes : no`, bit for bit: Where turns a −0 of its second operand into +0, one of its third it keeps. So
+ *  binary32 takes each operand as the third one, beside ones, and multiplies. */
+export function selected({ graph, step }: Place, condition: Value, yes: Value, no: Value): Value {
+  if (step.type !== "f32") return graph.node("Where", [condition, yes, no]);
+  const one = graph.float(1);
+  const other = graph.node("Where", [condition, one, no]);
+  return graph.node("Mul", [graph.node("Where", [graph.node("Not", [condition]), one, yes]), other]);
+}

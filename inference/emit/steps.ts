@@ -11,6 +11,7 @@ import {
   DOT_VARIANTS,
   elementCount,
   FLOAT_VARIANTS,
+  isBelow,
   isPlanes,
   isRatio,
   LOOKUP_VARIANTS,
@@ -23,9 +24,10 @@ import {
   weightIndex,
 } from "../program/form.ts";
 import { type ChannelParameters, unpackLookup } from "../program/weights.ts";
+import { below } from "./below.ts";
 import { dot } from "./dot.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
-import { numbers, type Place, reshaped } from "./place.ts";
+import { numbers, type Place, reshaped, selected } from "./place.ts";
 import { planes } from "./planes.ts";
 import { ratio } from "./ratio.ts";
 import { biases, parametersOf, requantized, shifted } from "./requantize.ts";
@@ -34,7 +36,10 @@ import { rotated } from "./rotate.ts";
 /** The nodes of each opcode. CODEC steps are outside: they are the graph's inputs. */
 const EMITTERS: Readonly<Record<Exclude<Opcode, "codec">, (place: Place) => Value>> = {
   move,
-  lookup: (place) => (LOOKUP_VARIANTS[place.step.variant] === "sum" ? sum(place) : pick(place)),
+  lookup(place) {
+    if (isBelow(place.step)) return below(place);
+    return LOOKUP_VARIANTS[place.step.variant] === "sum" ? sum(place) : pick(place);
+  },
   dot,
   requant(place) {
     const { acc, channels } = channelSums(place);
@@ -79,15 +84,6 @@ function channelSums(
   const a = reshaped(graph, value(step.a), own, dims ?? own);
   const acc = graph.node("Add", [a, biases(graph, channels)]);
   return { acc, channels };
-}
-
-/** `condition ? yes : no`, bit for bit: Where turns a −0 of its second operand into +0, one of its third it keeps. So
- *  binary32 takes each operand as the third one, beside ones, and multiplies. */
-function selected({ graph, step }: Place, condition: Value, yes: Value, no: Value): Value {
-  if (step.type !== "f32") return graph.node("Where", [condition, yes, no]);
-  const one = graph.float(1);
-  const other = graph.node("Where", [condition, one, no]);
-  return graph.node("Mul", [graph.node("Where", [graph.node("Not", [condition]), one, yes]), other]);
 }
 
 function move(place: Place): Value {

@@ -336,7 +336,22 @@ export class ProgramBuilder {
     return this.push({ opcode: "lookup", variant: variantCode("lookup", "each"), type, dims, a, b });
   }
 
-  lookup(name: Exclude<Variant<"lookup">, "each">, a: Operand, b: Operand, rows: readonly number[]): Operand {
+  /** An element of a table [V, 1] for how far each one is below the largest of its row, 0 where its place does not count.
+   *  @param mask bool, says which places count; absent: each does */
+  below(a: Operand, b: Operand, mask: Operand = NONE): Operand {
+    const [{ type }, { dims }] = [this.shape(b), this.shape(a)];
+    return this.push({
+      opcode: "lookup",
+      variant: variantCode("lookup", "below"),
+      type,
+      dims,
+      a,
+      b,
+      c: mask,
+    });
+  }
+
+  lookup(name: "sum" | "pick", a: Operand, b: Operand, rows: readonly number[]): Operand {
     const table = this.shape(b);
     const type = name === "sum" ? "s32" : table.type;
     const variant = variantCode("lookup", name);

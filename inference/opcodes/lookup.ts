@@ -1,16 +1,19 @@
-import type { StepCheck } from "../program/check.ts";
+import { MAX_REDUCED_LENGTH, type StepCheck } from "../program/check.ts";
 import {
   elementBytes,
   elementCount,
+  isBelow,
   isEach,
   LOOKUP_VARIANTS,
   lastDim,
+  NONE,
   rowCount,
   type Step,
   type TensorData,
 } from "../program/form.ts";
 import { bitsOf } from "../program/tensor.ts";
 import { unpackLookup } from "../program/weights.ts";
+import { belowReads, prepareBelow } from "./below.ts";
 import { readWord } from "./broadcast.ts";
 import { copyElements } from "./copy.ts";
 import type { Kernel, OpcodeForm, PreparedOperand } from "./opcode.ts";
@@ -19,16 +22,18 @@ import { inChunks, unstored } from "./readers.ts";
 /** Ids of a row that one output sums. */
 const MAX_SUMMED_ROWS = 16;
 
-/** LOOKUP: sums of table rows, one row picked, or an element for each id, which is a row of one, whatever the ids' dims.
- *  Source: docs/EXACT.md, section 3. */
+/** LOOKUP: sums of table rows, one row picked, an element for each id, which is a row of one, whatever the ids' dims, or
+ *  one by distances (below.ts). Source: docs/EXACT.md, section 3. */
 export const lookup: OpcodeForm = {
   rules,
-  prepare(step, [ids, table]) {
+  prepare(step, [ids, table, mask]) {
+    if (isBelow(step)) return prepareBelow(step, table as PreparedOperand, mask);
     return LOOKUP_VARIANTS[step.variant] === "sum"
       ? sum(ids as PreparedOperand, table as PreparedOperand)
       : pick(step, table as PreparedOperand);
   },
   reads(step, element, source) {
+    if (isBelow(step)) return belowReads(step, element, source);
     const { dims } = source.shape(step.a);
     const ids = source.data(step.a) as Int32Array;
     const table = source.weights(step.b);
@@ -55,9 +60,10 @@ function rules(check: StepCheck): void {
   const { step } = check;
   if (!check.variant()) return;
   const sum = LOOKUP_VARIANTS[step.variant] === "sum";
-  const each = isEach(step);
+  const below = isBelow(step);
+  const single = isEach(step) || below;
   const ids = check.plain("a", "s32");
-  if (each) check.sameDims("a", ids);
+  if (single) check.sameDims("a", ids);
   else if (ids !== undefined) {
     const most = sum ? MAX_SUMMED_ROWS : 1;
     check.must(lastDim(ids.dims) <= most, "last dim of operand a", lastDim(ids.dims), `1..${most}`);
@@ -67,13 +73,26 @@ function rules(check: StepCheck): void {
   if (table !== undefined) {
     check.must(table.dims.length === 2, "rank of operand b", table.dims.length, "2");
     const length = lastDim(table.dims);
-    if (each) check.must(length === 1, "last dim of operand b", length, "1");
+    if (single) check.must(length === 1, "last dim of operand b", length, "1");
     else check.must(lastDim(step.dims) === length, "last dim", lastDim(step.dims), `${length}`);
     if (!sum) check.type(table.type);
   }
   if (sum) check.type("s32");
-  check.none("c");
+  if (below) belowRules(check);
+  else check.none("c");
   check.noAttribute();
+}
+
+/** A row is compared at once; which of its places count, a mask may say. */
+function belowRules(check: StepCheck): void {
+  const { c, dims } = check.step;
+  const length = lastDim(dims);
+  check.must(length <= MAX_REDUCED_LENGTH, "last dim", length, `<= ${MAX_REDUCED_LENGTH}`);
+  if (c === NONE) return;
+  const mask = check.plain("c", "bool");
+  check.broadcasts("c", mask);
+  if (mask !== undefined)
+    check.must(lastDim(mask.dims) === length, "last dim of operand c", lastDim(mask.dims), `${length}`);
 }
 
 const clamp = (id: number, last: number): number => (id < 0 ? 0 : Math.min(id, last));

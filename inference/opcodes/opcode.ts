@@ -45,7 +45,7 @@ export interface Read {
 export interface OperandSource {
   shape(operand: Operand): { readonly type: TensorType; readonly dims: readonly number[] };
   weights(operand: Operand): WeightDescriptor;
-  /** Content; only LOOKUP and TABLE ask, because values say which words of the table are read. */
+  /** Content of operands but b; only LOOKUP and TABLE ask, because values say which words of the table are read. */
   data(operand: Operand): TensorData;
 }
 

@@ -1,13 +1,23 @@
-import { elementCount, isEach, LOOKUP_VARIANTS, lastDim } from "../program/form.ts";
+import { elementCount, isBelow, isEach, LOOKUP_VARIANTS, lastDim, NONE } from "../program/form.ts";
 import { unpackLookup } from "../program/weights.ts";
-import { type ElementReads, type ReadForm, sameElement, wholeRow } from "./causality/reads.ts";
+import {
+  broadcastMaps,
+  CAN_BE_OTHER,
+  type ElementReads,
+  type ReadForm,
+  sameElement,
+  wholeRow,
+  zerosAt,
+} from "./causality/reads.ts";
 import { plainValues, type StepRanges } from "./context.ts";
 import { combine, commonGrid, empty, highest, lowest, type Range, uniform } from "./range.ts";
 import { extremesOf } from "./table-extremes.ts";
 
-/** LOOKUP: per column from the rows that the ids can name; the sum counts each of the J ids, id 0 as zero. */
-export function lookupRange(ctx: StepRanges): Range {
+/** LOOKUP: per column from the rows that the ids can name; the sum counts each of the J ids, id 0 as zero.
+ *  @param most elements of which each has an interval of its own; default: as `combine` */
+export function lookupRange(ctx: StepRanges, most?: number): Range {
   const { step } = ctx;
+  if (isBelow(step)) return belowRange(ctx, most);
   if (isEach(step)) return eachRange(ctx);
   const ids = ctx.operand("a");
   const { descriptor, bytes } = ctx.weight("b");
@@ -58,6 +68,27 @@ function eachRange(ctx: StepRanges): Range {
   return { ...result, tiny, grid };
 }
 
+/** From the entries for the distances that two numbers of operand a can have, and 0 where a place may not count. */
+function belowRange(ctx: StepRanges, most?: number): Range {
+  const { step } = ctx;
+  const { range } = ctx.operand("a");
+  const { descriptor, bytes } = ctx.weight("b");
+  const values = plainValues(descriptor.type, bytes);
+  const end = Math.min(highest(range) - lowest(range), values.length - 1);
+  ctx.areNumbers(descriptor.type, values);
+  const part = Float64Array.from(values).subarray(0, end + 1);
+  const [low, high] = [part.reduce((x, y) => Math.min(x, y)), part.reduce((x, y) => Math.max(x, y))];
+  const tiny = leastSize(values, 0, end + 1);
+  const grid = descriptor.type === "f32" ? commonGrid(values) : 1;
+  if (step.c === NONE) return uniform(low, high, tiny, grid);
+  const counted = ([least]: readonly number[], [largest]: readonly number[], out: Float64Array): void => {
+    const [canCount, canBeOut] = [(largest as number) > 0, (least as number) <= 0];
+    out[0] = canCount ? (canBeOut ? Math.min(low, 0) : low) : 0;
+    out[1] = canCount ? (canBeOut ? Math.max(high, 0) : high) : 0;
+  };
+  return { ...combine([ctx.operand("c")], step.dims, counted, most), tiny, grid };
+}
+
 /** The least size of entries other than 0; 1 where there are none. @param to the entry behind the last one */
 function leastSize(values: ArrayLike<number>, from: number, to: number): number {
   let least = Number.POSITIVE_INFINITY;
@@ -65,8 +96,43 @@ function leastSize(values: ArrayLike<number>, from: number, to: number): number 
   return Number.isFinite(least) ? least : 1;
 }
 
-/** A row of ids, or the element's id. */
-export const lookupReads = (form: ReadForm): ElementReads =>
-  isEach(form.step)
-    ? sameElement()
-    : wholeRow(form, (element) => Math.floor(element / lastDim(form.step.dims)));
+/** A row of ids, the element's id, or the places of a row that count. */
+export function lookupReads(form: ReadForm): ElementReads {
+  if (isBelow(form.step)) return belowReads(form);
+  if (isEach(form.step)) return sameElement();
+  return wholeRow(form, (element) => Math.floor(element / lastDim(form.step.dims)));
+}
+
+/** The mask's row, and of operand a's the places that can count; where an element's place cannot, the mask's alone. */
+function belowReads(form: ReadForm): ElementReads {
+  const length = lastDim(form.step.dims);
+  const mask = broadcastMaps(form)[2];
+  if (mask === undefined) return wholeRow(form, (element) => Math.floor(element / length));
+  const [, , zeros] = form.zeros;
+  const canCount = (element: number): boolean => (zerosAt(zeros, mask[element] as number) & CAN_BE_OTHER) > 0;
+  // Elements of one row follow one another.
+  let [row, runs]: [number, number[]] = [-1, []];
+  return (element, visit) => {
+    visit(2, mask[element] as number, 1);
+    if (!canCount(element)) return;
+    if (row !== Math.floor(element / length)) {
+      row = Math.floor(element / length);
+      runs = runsOf(row * length, (row + 1) * length, canCount);
+    }
+    visit(2, mask[row * length] as number, length);
+    for (let i = 0; i < runs.length; i += 2)
+      visit(0, runs[i] as number, (runs[i + 1] as number) - (runs[i] as number));
+  };
+}
+
+/** The first of each run of elements for which it is so, and the one behind its last. */
+function runsOf(from: number, to: number, is: (element: number) => boolean): number[] {
+  const runs: number[] = [];
+  for (let i = from; i < to; i++) {
+    if (!is(i)) continue;
+    if (runs.at(-1) === i) runs.pop();
+    else runs.push(i);
+    runs.push(i + 1);
+  }
+  return runs;
+}

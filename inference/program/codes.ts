@@ -41,7 +41,12 @@ export const OPCODE_TABLE = {
     judgedOnly: ["claimed"],
   },
   move: { code: 2, variants: {}, attribute: "pad" },
-  lookup: { code: 3, variants: { sum: 0, pick: 1, each: 2 }, since: { each: 2 }, judgedOnly: ["each"] },
+  lookup: {
+    code: 3,
+    variants: { sum: 0, pick: 1, each: 2, below: 3 },
+    since: { each: 2, below: 2 },
+    judgedOnly: ["each", "below"],
+  },
   dot: {
     code: 4,
     variants: { s32: 0, integer: 1, binary32: 2, activations: 3, planes: 4, rescaled: 5 },

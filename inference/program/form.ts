@@ -104,6 +104,10 @@ export const operandDims = (program: Program, operand: Operand): readonly number
 export const isEach = ({ opcode, variant }: Pick<Step, "opcode" | "variant">): boolean =>
   opcode === "lookup" && LOOKUP_VARIANTS[variant] === "each";
 
+/** LOOKUP of a table's element by how far each element of operand a is below the largest of its row. */
+export const isBelow = ({ opcode, variant }: Pick<Step, "opcode" | "variant">): boolean =>
+  opcode === "lookup" && LOOKUP_VARIANTS[variant] === "below";
+
 /** DOT whose second operand is a tensor of activations and no weights. */
 export const isActivationDot = ({ opcode, variant }: Pick<Step, "opcode" | "variant">): boolean =>
   opcode === "dot" && DOT_VARIANTS[variant] === "activations";

@@ -38,6 +38,7 @@ export const TARGETS: readonly Target[] = [
   ...targets("lookup", 0, ["s32"]),
   ...targets("lookup", 1, ALL),
   ...targets("lookup", variantCode("lookup", "each"), ALL),
+  ...targets("lookup", variantCode("lookup", "below"), ALL),
   ...targets("dot", 0, ["s32"]),
   ...[1, 2].flatMap((variant) => [...targets("dot", variant, BYTES), ...targets("requant", variant, BYTES)]),
   ...targets("rescale", 0, ["s32"]),

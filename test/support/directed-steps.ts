@@ -6,6 +6,7 @@ import {
   ARITH_VARIANTS,
   FLOAT_VARIANTS,
   isActivationDot,
+  isBelow,
   isEach,
   isPlanes,
   isPlanesDot,
@@ -16,6 +17,7 @@ import {
 } from "../../inference/program/form.ts";
 import { bitsOfFloat } from "../../inference/program/tensor.ts";
 import { type ChannelParameters, packChannel, packDot, packLookup } from "../../inference/program/weights.ts";
+import { below } from "./directed-below.ts";
 import type { Content, DirectedBuilder, Target } from "./directed-builder.ts";
 import { each } from "./directed-each.ts";
 import { planes, planesDot } from "./directed-planes.ts";
@@ -37,6 +39,7 @@ function broadcastDims(rng: Rng, dims: readonly number[]): readonly number[] {
 
 function lookup(b: DirectedBuilder, target: Target): Value {
   if (isEach(target)) return each(b, target);
+  if (isBelow(target)) return below(b, target);
   const { rng } = b;
   const [v, d] = [rng.int(1, 300), rng.chance(0.9) ? rng.int(20, 200) : rng.int(500, 1024)];
   const rows = [rng.int(1, 3), rng.int(2, Math.max(2, Math.floor(1300 / d)))];

@@ -51,6 +51,7 @@ class Line {
       this.#choice,
       this.#most,
       this.#attention,
+      this.#nearest,
     ];
     this.lines.push(this.#rng.pick([...kinds, this.#joined]).call(this));
   }
@@ -69,7 +70,7 @@ class Line {
     type: Step["type"],
     a: number,
     b: number,
-    dims = this.dims,
+    dims: readonly number[] = this.dims,
   ): number {
     return this.#add(step({ opcode: "arith", variant: variantCode("arith", name), type, dims, a, b }));
   }
@@ -95,8 +96,8 @@ class Line {
     return this.#add(step({ opcode: "select", type: "u8", dims: this.dims, a: condition, b: a, c: b }));
   }
 
-  /** Each row's part of a line, by a mask of earlier rows in which one element may be wrong. */
-  #masked(source: number, other: number): number {
+  /** Earlier rows, in which one element may be wrong. */
+  #mask(): number {
     const [rows] = this.dims;
     const strict = this.#rng.chance(0.7) ? 0 : 1;
     const mask = Uint8Array.from({ length: rows * rows }, (_, i) =>
@@ -106,10 +107,13 @@ class Line {
       const at = this.#rng.int(0, rows * rows - 1);
       mask[at] = 1 - (mask[at] as number);
     }
-    const [a, c] = [
-      this.#weight(plain([rows, rows], mask, "bool")),
-      this.#weight(plain([1], Uint8Array.of(other))),
-    ];
+    return this.#weight(plain([rows, rows], mask, "bool"));
+  }
+
+  /** Each row's part of a line, by such a mask. */
+  #masked(source: number, other: number): number {
+    const [rows] = this.dims;
+    const [a, c] = [this.#mask(), this.#weight(plain([1], Uint8Array.of(other)))];
     const turned = this.#add(transposed(source, "u8", this.dims));
     return this.#add(step({ opcode: "select", type: "u8", dims: [rows, rows], a, b: turned, c }));
   }
@@ -119,6 +123,19 @@ class Line {
     return this.#add(
       step({ opcode: "reduce", variant: variantCode("reduce", "max"), type: "u8", dims: this.dims, a }),
     );
+  }
+
+  /** For each row the sum of entries by how far a line's bytes are below the largest one, beside another line. */
+  #nearest(): number {
+    const [rows] = this.dims;
+    const turned = this.#add(transposed(this.#pick(), "u8", this.dims));
+    const a = this.#arith("add", "s32", turned, this.#rng.pick(this.lines), [rows, rows]);
+    const entries = this.#rng.bytes(this.#rng.pick([100, 600])).map((entry) => entry % 40);
+    const b = this.#weight(plain([entries.length, 1], entries));
+    const fields = { variant: variantCode("lookup", "below"), type: "u8", dims: [rows, rows], a, b } as const;
+    const found = this.#add(step({ opcode: "lookup", ...fields, c: this.#mask() }));
+    const sum = { variant: variantCode("reduce", "sum"), type: "s32", dims: this.dims, a: found } as const;
+    return this.#capped(this.#add(step({ opcode: "reduce", ...sum })));
   }
 
   #attention(): number {

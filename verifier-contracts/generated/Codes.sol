@@ -33,6 +33,7 @@ uint256 constant CODEC_CLAIMED = 5;
 uint256 constant LOOKUP_SUM = 0;
 uint256 constant LOOKUP_PICK = 1;
 uint256 constant LOOKUP_EACH = 2;
+uint256 constant LOOKUP_BELOW = 3;
 
 uint256 constant DOT_S32 = 0;
 uint256 constant DOT_INTEGER = 1;

@@ -12,24 +12,33 @@ import {Values} from "../libraries/Values.sol";
 import {
     LAYOUT_LOOKUP,
     LAYOUT_PLAIN,
+    LOOKUP_BELOW,
     LOOKUP_EACH,
     LOOKUP_PICK,
     LOOKUP_SUM,
+    NONE,
     OP_LOOKUP,
     ProgramField,
+    TYPE_S8,
     Tensor,
     UnknownVariant
 } from "../types/Program.sol";
 import {Opening} from "../types/Types.sol";
+import {Reduce} from "./Reduce.sol";
 
-/// @notice LOOKUP: sums of table rows, one row picked, or an element for each id (docs/EXACT.md, section 3).
+/// @notice LOOKUP: sums of table rows, one row picked, an element for each id, or one by how far a number is below the
+/// largest of its row (docs/EXACT.md, section 3).
 library Lookup {
     /// @dev Ids of a row that one output sums.
     uint256 private constant MAX_SUMMED_ROWS = 16;
     uint256 internal constant SUM = 0;
     uint256 internal constant PICK = 1;
-    /// @dev The version of the judge that has elements for each id.
+    /// @dev Of a row that is compared at once.
+    uint256 private constant MAX_BELOW_LENGTH = 1024;
+    /// @dev The version of the judge that has elements for each id, and by distances.
     uint256 private constant EACH_VERSION = 2;
+    /// @dev Stored s32 order as their values do once it is flipped.
+    uint256 private constant SIGN = 0x80000000;
     uint256 private constant PAIRS = 0x00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF00FF;
     uint256 private constant HALVES = 0x0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF0000FFFF;
     uint256 private constant ONES = 0x0000000100000001000000010000000100000001000000010000000100000001;
@@ -40,6 +49,7 @@ library Lookup {
         Tensor memory table = Openings.operand(t, 1);
         uint256 variant = t.record.head.variant();
         if (variant == SUM) return _sum(t, openings, ids, table);
+        if (variant == LOOKUP_BELOW) return _below(t, openings, ids, table);
         if (variant != PICK && variant != LOOKUP_EACH) revert UnknownVariant(OP_LOOKUP, variant);
         unchecked {
             // Each id has a row of the table, which of variant EACH is one element.
@@ -65,6 +75,51 @@ library Lookup {
                 }
             }
             return Values.storeS32(sum);
+        }
+    }
+
+    /// @dev The table's element for how far the number is below the largest of its row whose place counts; 0 where its
+    /// own place does not.
+    function _below(Trial memory t, Opening[] calldata openings, Tensor memory a, Tensor memory table)
+        private
+        view
+        returns (uint256)
+    {
+        unchecked {
+            uint256 column = t.element % a.last;
+            uint256 row = Openings.openRow(t, openings, a, t.element / a.last);
+            uint256 greatest;
+            if (t.record.head.operandOf(2) == NONE) {
+                greatest = Reduce.extreme(true, true, row, a.last) ^ SIGN;
+            } else {
+                Tensor memory mask = Openings.operand(t, 2);
+                uint256 maskRow = Shapes.broadcast(t.out, mask, t.element) / a.last;
+                uint256 counts = Openings.openRow(t, openings, mask, maskRow);
+                if (_byteAt(counts, column) == 0) return t.out.code == TYPE_S8 ? 128 : 0;
+                greatest = _greatest(row, counts, a.last);
+            }
+            uint256 distance = greatest - (idAt(row, column) ^ SIGN);
+            uint256 last = table.rows - 1;
+            return Openings.openElement(t, openings, table, distance < last ? distance : last);
+        }
+    }
+
+    /// @dev The greatest stored s32 of a row, its sign flipped, of the places whose byte of `counts` is not 0.
+    function _greatest(uint256 row, uint256 counts, uint256 count) private pure returns (uint256 greatest) {
+        assembly ("memory-safe") {
+            for { let end := add(counts, count) } lt(counts, end) { counts := add(counts, 1) } {
+                if byte(0, mload(counts)) {
+                    let ordered := xor(shr(FIRST_U32, mload(row)), SIGN)
+                    if gt(ordered, greatest) { greatest := ordered }
+                }
+                row := add(row, 4)
+            }
+        }
+    }
+
+    function _byteAt(uint256 row, uint256 i) private pure returns (uint256 result) {
+        assembly ("memory-safe") {
+            result := byte(0, mload(add(row, i)))
         }
     }
 
@@ -125,8 +180,8 @@ library Lookup {
 
     /// @notice Structure rules (docs/EXACT.md, section 3).
     function rules(Scan memory s) internal pure {
-        StepRules.variants(s, LOOKUP_SUM, LOOKUP_EACH);
-        if (s.head.variant() == LOOKUP_EACH) return _eachRules(s);
+        StepRules.variants(s, LOOKUP_SUM, LOOKUP_BELOW);
+        if (s.head.variant() >= LOOKUP_EACH) return _singleRules(s);
         bool sum = s.head.variant() == LOOKUP_SUM;
         (Facts ids,) = StepRules.plain(s, 0, StepRules.S32);
         if (ids.last() > (sum ? MAX_SUMMED_ROWS : 1)) {
@@ -146,7 +201,8 @@ library Lookup {
         StepRules.noAttribute(s);
     }
 
-    function _eachRules(Scan memory s) private pure {
+    /// @dev Of the variants that take an element of a table for each one of operand a.
+    function _singleRules(Scan memory s) private pure {
         StepRules.same(s, 0, StepRules.S32);
         (Facts table, uint256 shape) = StepRules.weights(s, 1, LAYOUT_PLAIN);
         // Rank 2 with the second dim 1.
@@ -154,9 +210,19 @@ library Lookup {
             StepRules.fail(s, ProgramField.OPERAND_B, shape);
         }
         StepRules.outputType(s, 1 << table.code());
-        StepRules.none(s, 2);
+        if (s.head.variant() == LOOKUP_BELOW) _belowRules(s);
+        else StepRules.none(s, 2);
         StepRules.noAttribute(s);
         s.needs(EACH_VERSION);
         StepRules.withoutKernel(s);
+    }
+
+    function _belowRules(Scan memory s) private pure {
+        uint256 last = s.own.last();
+        if (last > MAX_BELOW_LENGTH) StepRules.fail(s, ProgramField.OPERAND_A, last);
+        if (s.head.operandOf(2) == NONE) return;
+        StepRules.broadcast(s, 2, StepRules.BOOL);
+        (Facts mask,) = StepRules.plain(s, 2, StepRules.BOOL);
+        if (mask.last() != last) StepRules.failOperand(s, 2, mask.last());
     }
 }

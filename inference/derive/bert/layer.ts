@@ -1,6 +1,6 @@
 /** A layer of a classifier: attention to all places of the text, then two products with GELU between them. */
 import type { Operand } from "../../program/form.ts";
-import { exponentials, farBelow, MOST_BYTE, mixedValues } from "../attention.ts";
+import { exponentials, MOST_BYTE, mixedValues } from "../attention.ts";
 import { joinedRows } from "../quantized-rows.ts";
 import { added } from "../residual.ts";
 import type { LayerScales } from "../scales.ts";
@@ -54,8 +54,7 @@ function attention(ctx: Context, layer: number, scales: Scales, { x, state }: Ro
   const matrix = [heads, queries] as const;
   const scores = builder.dotActivations(headsOf(0, queries, true), headsOf(1, places, true), matrix, places);
   const found = { scores, unit: (q * k) / Math.sqrt(headWidth) };
-  const kept = builder.select(isText, scores, builder.s32(farBelow(builder, found)));
-  const shares = exponentials(builder, { ...found, scores: kept });
+  const shares = exponentials(builder, found, isText);
   const values = { columns: headsOf(2, places, false), steps: v };
   const mixed = mixedValues(builder, shares, values, queries, largest(scales.v) / MOST);
   const part = layerPart(layer, "attn_output");

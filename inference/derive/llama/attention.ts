@@ -3,7 +3,7 @@ import type { Operand } from "../../program/form.ts";
 import { exponentials, MOST_BYTE, mixedValues, type Scores, type Values } from "../attention.ts";
 import { joinedRows } from "../quantized-rows.ts";
 import { added } from "../residual.ts";
-import { MOST, moved, product, sizeOf, type Wide } from "../steps.ts";
+import { MOST, moved, product, type Wide } from "../steps.ts";
 import { type Context, weightsOf } from "./context.ts";
 import { type Places, turned } from "./places.ts";
 import { normalized } from "./residual.ts";
@@ -19,7 +19,8 @@ export function attention(
 ): Operand {
   const { builder } = ctx;
   const x = normalized(ctx, state, layerTensor(layer, "attn_norm"), scales.attention);
-  const shares = sharesOf(ctx, places, scoresOf(ctx, layer, scales, places, x));
+  // Causality is proven of these: a place that may not be read has 0.
+  const shares = exponentials(builder, scoresOf(ctx, layer, scales, places, x), places.allowed);
   const values = valuesOf(ctx, layer, scales, x);
   const mixed = mixedValues(builder, shares, values, ctx.places, scales.mixed / MOST);
   const out = weightsOf(ctx, layerTensor(layer, "attn_output"));
@@ -61,14 +62,6 @@ function scoresOf(ctx: Context, layer: number, scales: LayerScales, places: Plac
   const rows = [sharedHeads, share * ctx.places] as const;
   const scores = builder.dotActivations(headsFrom(0, share), headsFrom(heads, 1), rows, ctx.places);
   return { scores, unit: (steps[0] * steps[1]) / Math.sqrt(headWidth) };
-}
-
-/** 0 where a place may not read another: causality is proven of this SELECT. */
-function sharesOf({ builder }: Context, { allowed }: Places, { scores, unit }: Scores): Operand {
-  const kept = builder.select(allowed, scores, builder.s32(-sizeOf(builder, scores)));
-  const shares = exponentials(builder, { scores: kept, unit });
-  const nothing = builder.plain("u8", [1], Uint8Array.of(0));
-  return builder.select(allowed, shares, nothing);
 }
 
 function valuesOf(ctx: Context, layer: number, scales: LayerScales, x: Wide): Values {

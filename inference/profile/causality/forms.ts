@@ -1,6 +1,7 @@
 /** What the steps of a program read, told once for steps of one form: layers of a model are alike. */
 import {
   isActivationDot,
+  isBelow,
   type Model,
   NONE,
   type Opcode,
@@ -28,9 +29,10 @@ const NAMES = ["a", "b", "c"] as const;
 
 export const operandAt = (step: Step, slot: Slot): Operand => step[NAMES[slot]];
 
-/** Operands whose zeros the reads of a step depend on: of what is multiplied, and of a condition. */
+/** Operands whose zeros the reads of a step depend on: of what is multiplied, of a condition, and of a mask. */
 function asksZeros(step: Step, slot: Slot): boolean {
   if (step.opcode === "select") return slot === 0;
+  if (isBelow(step)) return slot === 2 && step.c !== NONE;
   return isActivationDot(step) && slot < 2;
 }
 

@@ -1,6 +1,15 @@
 /** The intervals that a proof of causality trusts. */
-import { elementCount, isStep, type Model, NONE, type Step, weightIndex } from "../../program/form.ts";
+import {
+  elementCount,
+  isBelow,
+  isStep,
+  type Model,
+  NONE,
+  type Step,
+  weightIndex,
+} from "../../program/form.ts";
 import { type RangesOfSteps, StepRanges, type WeightRanges } from "../context.ts";
+import { lookupRange } from "../lookup.ts";
 import { anything, isUniform, MAX_KEPT_INTERVALS, type Range } from "../range.ts";
 import { selectRange } from "../select.ts";
 
@@ -12,8 +21,8 @@ const LEAST_COMPUTED = 2 ** 10;
 const MOST_KEPT = 2 ** 22;
 
 /** Intervals of steps that have integers for operands, all the way from codecs and weights; any number of the type for
- *  the others: nothing here hangs on how binary32 rounds. A large SELECT has one interval for all its elements; here
- *  each has its own again, since masks are that large. They are computed when they are asked for, and some are kept. */
+ *  the others: nothing here hangs on how binary32 rounds. A large SELECT, or LOOKUP below with a mask, has one interval for
+ *  all its elements; here each has its own again, since masks are that large. They are computed when they are asked for, and some are kept. */
 export class KnownRanges implements RangesOfSteps {
   /** By step; of a large mask one interval. */
   readonly #found: Range[] = [];
@@ -42,7 +51,7 @@ export class KnownRanges implements RangesOfSteps {
     const isKnownStep = isKnown(this.#model, step, this.#isKnown);
     const range = isKnownStep ? (this.#ranges[index] as Range) : anything(step.type);
     this.#isKnown.push(isKnownStep);
-    this.#isMask.push(isKnownStep && step.opcode === "select" && isUniform(range));
+    this.#isMask.push(isKnownStep && isMasked(step) && isUniform(range));
     this.#found.push(range);
     return this.at(index) as Range;
   }
@@ -62,7 +71,8 @@ export class KnownRanges implements RangesOfSteps {
     if (this.#computed > MOST_COMPUTED) return this.#found[index];
     const ctx = new StepRanges(this.#model, step, index, this, this.#weightRanges, () => {});
     this.#open += count;
-    const range = selectRange(ctx, Number.POSITIVE_INFINITY);
+    const rangeOf = step.opcode === "select" ? selectRange : lookupRange;
+    const range = rangeOf(ctx, Number.POSITIVE_INFINITY);
     this.#open -= count;
     this.#keep(index, range);
     return range;
@@ -78,6 +88,9 @@ export class KnownRanges implements RangesOfSteps {
     }
   }
 }
+
+/** Its elements are as another operand's say. */
+const isMasked = (step: Step): boolean => step.opcode === "select" || (isBelow(step) && step.c !== NONE);
 
 /** @param known of the steps before it */
 function isKnown({ program }: Model, { opcode, type, a, b, c }: Step, known: readonly boolean[]): boolean {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-only
 pragma solidity ^0.8.28;
 
-import {
-    LAYOUT_CHANNEL,
-    LAYOUT_DOT,
-    LAYOUT_LOOKUP,
-    LAYOUT_PLAIN
-} from "../../../verifier-contracts/types/Program.sol";
+import {LAYOUT_CHANNEL, LAYOUT_DOT} from "../../../verifier-contracts/types/Program.sol";
 import {Dice, Dices} from "./Dice.sol";
 import {MakeElements} from "./MakeElements.sol";
 import {Case, Cases} from "./RecordCase.sol";
 
-/// @notice Random records of DOT, LOOKUP, REQUANT and RESCALE, which read rows of weights.
+/// @notice Random records of DOT, REQUANT and RESCALE, which read rows of weights.
 library MakeRows {
     using Dices for Dice;
 
@@ -49,7 +44,7 @@ library MakeRows {
             bytes memory weights = c.dice.tensorBytes(0, outputs * (32 * ((length + 31) / 32) + 32));
             uint256 step = 32 * ((length + 31) / 32) + 32;
             for (uint256 row = 0; row < outputs; ++row) {
-                _put(weights, row * step + step - 32, parameters(c.dice));
+                Cases.write(weights, row * step + step - 32, parameters(c.dice));
             }
             Cases.operand(c, 1, LAYOUT_DOT, 0, 2, outputs << 224 | length << 192, weights);
             if (!c.dice.once(4)) _clean(c, weights, outputs, length, step);
@@ -100,12 +95,6 @@ library MakeRows {
         }
     }
 
-    function _put(bytes memory data, uint256 place, uint256 word) private pure {
-        assembly ("memory-safe") {
-            mstore(add(add(data, 0x20), place), word)
-        }
-    }
-
     /// @notice A parameter word: bias s32, M u32, B s64, S u8, scale f32, zero point, clamps u8, weight offset u16, zeros.
     function parameters(Dice memory d) internal pure returns (uint256 word) {
         unchecked {
@@ -147,96 +136,9 @@ library MakeRows {
             Cases.output(c, isPlanes ? 0 : isRescale ? 2 : c.dice.below(2), rank, shape);
             bytes memory words = new bytes(32 * channels);
             for (uint256 i = 0; i < channels; ++i) {
-                _put(words, 32 * i, parameters(c.dice));
+                Cases.write(words, 32 * i, parameters(c.dice));
             }
             Cases.operand(c, 1, LAYOUT_CHANNEL, 0, 1, channels << 224, words);
-        }
-    }
-
-    function lookup(Case memory c) internal pure {
-        unchecked {
-            c.variant = c.dice.below(3);
-            if (c.variant == 2) return _each(c);
-            bool sum = c.variant == 0;
-            uint256 width = sum ? c.dice.range(1, c.dice.once(3) ? 16 : 3) : 1;
-            uint256 columns = c.dice.once(20) ? 1024 - c.dice.below(2) : c.dice.dim(130);
-            uint256 tableRows = c.dice.dim(columns > 200 ? 8 : 40);
-            uint256 code = sum ? 2 : c.dice.below(5);
-            uint256 rank = c.dice.range(1, 6);
-            uint256 most = 1 + MakeElements.size(c.dice) / columns;
-            uint256 outer = rank == 1 ? 0 : c.dice.shape(rank - 1, most);
-            Cases.output(c, code, rank, outer | columns << (256 - 32 * rank));
-            _ids(c, c.count / columns, width, tableRows);
-            _table(c, tableRows, columns);
-        }
-    }
-
-    /// @dev An element of a table for each id, of dims of any rank.
-    function _each(Case memory c) private pure {
-        unchecked {
-            uint256 rank = c.dice.range(1, 6);
-            uint256 shape = c.dice.shape(rank, MakeElements.size(c.dice));
-            // A table of one element, a short one, and now and then one of 16 bits.
-            uint256 rows = c.dice.once(5) ? 1 : c.dice.once(60) ? 65_536 : c.dice.dim(300);
-            Cases.output(c, c.dice.below(5), rank, shape);
-            Cases.operand(
-                c,
-                0,
-                c.dice.once(3) ? LAYOUT_PLAIN : Cases.STEP,
-                2,
-                rank,
-                shape,
-                _idBytes(c.dice, c.count, rows)
-            );
-            bytes memory entries = c.dice.tensorBytes(c.code, rows);
-            Cases.operand(c, 1, LAYOUT_PLAIN, c.code, 2, rows << 224 | 1 << 192, entries);
-        }
-    }
-
-    function _table(Case memory c, uint256 rows, uint256 columns) private pure {
-        unchecked {
-            uint256 shape = rows << 224 | columns << 192;
-            if (c.variant == 0) {
-                bytes memory data = c.dice.tensorBytes(0, rows * 32 * ((columns + 31) / 32));
-                Cases.operand(c, 1, LAYOUT_LOOKUP, 1, 2, shape, data);
-            } else {
-                Cases.operand(
-                    c, 1, LAYOUT_PLAIN, c.code, 2, shape, c.dice.tensorBytes(c.code, rows * columns)
-                );
-            }
-        }
-    }
-
-    function _ids(Case memory c, uint256 rows, uint256 width, uint256 tableRows) private pure {
-        unchecked {
-            // The input that they are read from has 64 KB at most.
-            if (rows * width > 16_000) width = 16_000 / rows;
-            bytes memory ids = _idBytes(c.dice, rows * width, tableRows);
-            uint256 code = c.dice.once(3) ? LAYOUT_PLAIN : Cases.STEP;
-            Cases.operand(c, 0, code, 2, 2, rows << 224 | width << 192, ids);
-        }
-    }
-
-    function _idBytes(Dice memory dice, uint256 count, uint256 tableRows)
-        private
-        pure
-        returns (bytes memory ids)
-    {
-        unchecked {
-            ids = new bytes(4 * count + 28);
-            uint256 style = dice.below(4);
-            for (uint256 i = 0; i < count; ++i) {
-                uint256 id = dice.below(tableRows);
-                // Behind the table's last row, negative and huge ones; rows of zeros; all the same.
-                if (style == 1 && dice.once(3)) id = Dices.hostileInteger(dice.next());
-                if (style == 1 && dice.once(3)) id = tableRows - 1 + dice.below(3);
-                if (style == 2 && dice.once(2)) id = 0;
-                if (style == 3) id = tableRows - 1;
-                _put(ids, 4 * i, id << 224);
-            }
-            assembly ("memory-safe") {
-                mstore(ids, sub(mload(ids), 28))
-            }
         }
     }
 }

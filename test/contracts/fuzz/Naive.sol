@@ -34,7 +34,8 @@ library Naive {
 
     /// @notice What one element costs, in steps of a loop.
     function cost(Case memory c) internal pure returns (uint256) {
-        if (c.opcode == 4 || c.opcode == 10) return c.operands[0].last;
+        bool isBelow = c.opcode == 3 && c.variant == 3;
+        if (c.opcode == 4 || c.opcode == 10 || isBelow) return c.operands[0].last;
         return 1;
     }
 
@@ -121,6 +122,7 @@ library Naive {
     {
         unchecked {
             uint256 most = Cases.dim(b.shape, 0) - 1;
+            if (c.variant == 3) return _below(c, a, b, i);
             if (c.variant == 2) {
                 int256 one = Cases.number(2, Cases.element(a, i));
                 return Cases.element(b, one < 0 ? 0 : uint256(one) > most ? most : uint256(one));
@@ -136,6 +138,27 @@ library Naive {
                 sum += _tableValue(b.data, number * ((c.last + 31) / 32) + column / 32, column % 32);
             }
             return uint32(uint256(sum));
+        }
+    }
+
+    /// @dev The distance is the largest by which a number that counts is above this one.
+    function _below(Case memory c, Operand memory a, Operand memory b, uint256 i)
+        private
+        pure
+        returns (uint256)
+    {
+        unchecked {
+            Operand memory mask = c.operands[2];
+            bool isMasked = mask.data.length != 0;
+            if (isMasked && Cases.spread(c, mask, i) == 0) return c.code == 1 ? 128 : 0;
+            int256 x = Cases.number(2, Cases.element(a, i));
+            int256 distance = 0;
+            for (uint256 j = i / c.last * c.last; j < (i / c.last + 1) * c.last; ++j) {
+                int256 over = Cases.number(2, Cases.element(a, j)) - x;
+                if (over > distance && (!isMasked || Cases.spread(c, mask, j) != 0)) distance = over;
+            }
+            uint256 rows = Cases.dim(b.shape, 0);
+            return Cases.element(b, uint256(distance) < rows ? uint256(distance) : rows - 1);
         }
     }
 
@@ -227,13 +250,15 @@ library Naive {
         returns (uint256)
     {
         unchecked {
-            uint256 column = i % c.last % a.last;
+            // Rows of a are of so many numbers one after the other, whatever its dims.
+            uint256 length = c.last / 2;
+            uint256 column = i % c.last % length;
             uint256 parameters = Cases.read(b.data, b.last == 1 ? 0 : column, 32);
-            int256 x = Cases.number(2, Cases.element(a, i / c.last * a.last + column));
+            int256 x = Cases.number(2, Cases.element(a, i / c.last * length + column));
             int256 v = _floor(_wrap(x + int256(int32(uint32(parameters >> 224)))), parameters);
             v = _wrap(v);
             uint256 number = v < 0 ? 0 : v > 65_535 ? 65_535 : uint256(v);
-            return i % c.last < a.last ? number / 256 : number % 256;
+            return i % c.last < length ? number / 256 : number % 256;
         }
     }
 

@@ -90,6 +90,13 @@ library Cases {
         }
     }
 
+    /// @notice Puts 32 bytes at a place.
+    function write(bytes memory data, uint256 place, uint256 word) internal pure {
+        assembly ("memory-safe") {
+            mstore(add(add(data, 0x20), place), word)
+        }
+    }
+
     /// @notice The number that a stored element says, by its type.
     function number(uint256 code, uint256 stored) internal pure returns (int256) {
         unchecked {

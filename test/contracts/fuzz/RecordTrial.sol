@@ -8,6 +8,7 @@ import {
     ARITH_ROTATE,
     DOT_ACTIVATIONS,
     DOT_RESCALED,
+    LOOKUP_BELOW,
     LOOKUP_EACH,
     OP_ARITH,
     OP_DOT,
@@ -23,6 +24,7 @@ import {Dice} from "./Dice.sol";
 import {Engines} from "./Engines.sol";
 import {Laid, Layout} from "./Laid.sol";
 import {MakeElements} from "./MakeElements.sol";
+import {MakeLookup} from "./MakeLookup.sol";
 import {MakeMove} from "./MakeMove.sol";
 import {MakeRows} from "./MakeRows.sol";
 import {Oracle} from "./Oracle.sol";
@@ -32,7 +34,7 @@ import {Tally} from "./Tally.sol";
 
 /// @notice Random records of an opcode, each a program that the registry accepts: the interpreter's kernel, its plan and
 /// its compiled code make the tensor whose every element the judge's element function computes, and leave alone what is
-/// around it (docs/INVARIANTS.md, 9). Of what nobody runs, LOOKUP each, DOT activations, planes, norms, ratios and ARITH rotate, the
+/// around it (docs/INVARIANTS.md, 9). Of what nobody runs, LOOKUP each and below, DOT activations, planes, norms, ratios and ARITH rotate, the
 /// judge's elements are compared with the plainest loops alone.
 contract RecordTrial {
     /// @notice Thrown when a plan makes another element than the kernel.
@@ -74,7 +76,7 @@ contract RecordTrial {
 
     function _isJudgedOnly(Case memory c) private pure returns (bool) {
         if (c.opcode == OP_ARITH) return c.variant == ARITH_ROTATE;
-        if (c.opcode == OP_LOOKUP) return c.variant == LOOKUP_EACH;
+        if (c.opcode == OP_LOOKUP) return c.variant == LOOKUP_EACH || c.variant == LOOKUP_BELOW;
         if (c.opcode == OP_DOT) return c.variant >= DOT_ACTIVATIONS && c.variant <= DOT_RESCALED;
         if (c.opcode == OP_RESCALE) return c.variant == RESCALE_RATIO || c.variant == RESCALE_PLANES;
         return c.opcode == OP_REDUCE && c.variant == REDUCE_NORM;
@@ -147,7 +149,7 @@ contract RecordTrial {
         c.dice = Dice(uint256(keccak256(abi.encode(opcode, seed))));
         c.opcode = opcode;
         if (opcode == 2) MakeMove.make(c);
-        else if (opcode == 3) MakeRows.lookup(c);
+        else if (opcode == 3) MakeLookup.make(c);
         else if (opcode == 4) MakeRows.dot(c);
         else if (opcode < 7) MakeRows.channelwise(c, opcode == 6);
         else if (opcode == 7) MakeElements.table(c);

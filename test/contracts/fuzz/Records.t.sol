@@ -12,7 +12,7 @@ contract MoveRecordsTest is RecordFuzz {
 
 contract LookupRecordsTest is RecordFuzz {
     function test_records_lookup_succeeds() public {
-        _fuzz(3, 0x7, 0x1F);
+        _fuzz(3, 0xF, 0x1F);
     }
 }
 

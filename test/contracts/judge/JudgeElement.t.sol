@@ -169,6 +169,39 @@ contract JudgeElementTest is JudgedStep {
         }
     }
 
+    /// @dev Of row 1 the places 0 and 2 count, by any byte but 0: the largest number, at place 1, does not. From the ends of
+    /// s32 the distance has 33 bits.
+    function test_judgeElement_lookupBelow_succeeds() public {
+        uint32[4] memory row = [0x7FFFFFFE, 0x7FFFFFFF, uint32(0x80000000), 0x7FFFFFFC];
+        uint8[4] memory counts = [1, 0, 0x80, 1];
+        uint8[4] memory entries = [0, 0, 5, 2];
+        for (uint256 i = 0; i < 4; ++i) {
+            setU32(INT, 1, i, row[i]);
+            setByte(BOOL, 1, i, counts[i]);
+        }
+        _judged(0x030302, B.dims3(2, 3, 4), INT, COLUMN, BOOL, 0);
+        for (uint256 i = 0; i < 4; ++i) {
+            Opening[] memory list = counts[i] == 0
+                ? openings(_none, rowOf(INT, 1), rowOf(BOOL, 1))
+                : openings(_none, rowOf(INT, 1), rowOf(BOOL, 1), wordOf(COLUMN, entries[i], 0));
+            _expect(4 + i, 1, i, true, counts[i] == 0 ? 0 : u32Of(COLUMN, entries[i], 0), list);
+        }
+    }
+
+    /// @dev Without a mask each place counts.
+    function test_judgeElement_lookupBelowAll_succeeds() public {
+        uint32[4] memory row = [uint32(0xFFFFFFFD), 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFF];
+        uint8[4] memory entries = [2, 0, 1, 0];
+        for (uint256 i = 0; i < 4; ++i) {
+            setU32(INT, 5, i, row[i]);
+        }
+        _judged(0x030302, B.dims3(2, 3, 4), INT, COLUMN, N, 0);
+        for (uint256 i = 0; i < 4; ++i) {
+            Opening[] memory list = openings(_none, rowOf(INT, 5), wordOf(COLUMN, entries[i], 0));
+            _expect(20 + i, 5, i, true, u32Of(COLUMN, entries[i], 0), list);
+        }
+    }
+
     /// @dev Output [4, 7] at [i, j] is the source's [2, 3, 4] at [j − 2, 1, i], outside of which it is the pad.
     function _moved() private pure returns (bytes memory) {
         return bytes.concat(

@@ -18,6 +18,7 @@ contract JudgeGasTest is TraceFixture {
     uint16 private constant TABLE = 0x8002;
     uint16 private constant DOT = 0x8003;
     uint16 private constant ENTRIES = 0x8004;
+    uint16 private constant COUNTS = 0x8005;
 
     event log_named_uint(string key, uint256 val);
 
@@ -42,7 +43,9 @@ contract JudgeGasTest is TraceFixture {
         commit(weightTensors, 64, (k + 31) / 32 + 1);
         d.weight(1, 0, B.dims2(1024, 1));
         commit(weightTensors, 1024, 1);
-        for (uint256 i = 5; i < 8; ++i) {
+        d.weight(1, 4, B.dims1(64));
+        commit(weightTensors, 1, 2);
+        for (uint256 i = 6; i < 8; ++i) {
             d.weight(1, 0, B.dims1(32));
             commit(weightTensors, 1, 1);
         }
@@ -137,6 +140,16 @@ contract JudgeGasTest is TraceFixture {
         commitRoots();
         Opening memory entry = wordOf(ENTRIES, 1000, 0);
         _measure("lookup each of 1024", openings(wordOf(OUT, 0, 0), wordOf(A, 0, 0), entry), 90_000);
+    }
+
+    /// @dev The first of 64 numbers is the largest that counts: of the mask's noise its byte is not 0.
+    function test_judgeElement_gasLookupBelow_succeeds() public {
+        _program(0x010402, 64, 0x030300, ENTRIES, COUNTS);
+        setU32(A, 0, 0, 0x7FFFFFFF);
+        commitRoots();
+        Opening[] memory list =
+            openings(wordOf(OUT, 0, 0), rowOf(A, 0), rowOf(COUNTS, 0), wordOf(ENTRIES, 0, 0));
+        _measure("lookup below, 64 of 1024", list, 130_000);
     }
 
     function test_judgeElement_gasRequant_succeeds() public {

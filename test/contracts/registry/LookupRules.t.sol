@@ -36,9 +36,34 @@ contract LookupRulesTest is StepRulesContext {
         rejectsExecution(record(0x030202, B.dims3(2, 3, 4), INT, COLUMN, N, 0));
     }
 
+    function test_register_lookupBelow_succeeds() public {
+        good(record(0x030302, B.dims3(2, 3, 4), INT, COLUMN, N, 0));
+        good(record(0x030302, B.dims3(2, 3, 4), INT, COLUMN, BOOL, 0));
+        good(record(0x030302, B.dims2(2, 1024), SCORES, COLUMN, COUNTS, 0));
+    }
+
+    function test_register_lookupBelow_reverts() public {
+        uint32[] memory dims = B.dims3(2, 3, 4);
+        bad(F.TYPE, 0, record(0x030300, dims, INT, COLUMN, BOOL, 0));
+        bad(F.OPERAND_A, BYTE, record(0x030302, dims, BYTE, COLUMN, BOOL, 0));
+        bad(F.OPERAND_A, shape(dims), record(0x030302, B.dims2(6, 4), INT, COLUMN, N, 0));
+        bad(F.OPERAND_A, 1025, record(0x030302, B.dims2(2, 1025), WIDE, COLUMN, N, 0));
+        bad(F.OPERAND_B, LOOKUP, record(0x030302, dims, INT, LOOKUP, BOOL, 0));
+        bad(F.OPERAND_B, shape(B.dims2(10, 4)), record(0x030302, dims, INT, ROWS, BOOL, 0));
+        bad(F.OPERAND_C, BYTE, record(0x030302, dims, INT, COLUMN, BYTE, 0));
+        bad(F.OPERAND_C, SELF, record(0x030302, dims, INT, COLUMN, SELF, 0));
+        bad(F.OPERAND_C, shape(dims), record(0x030302, B.dims2(6, 1), IDS, COLUMN, BOOL, 0));
+        bad(F.OPERAND_C, 1, record(0x030302, dims, INT, COLUMN, ONE_COUNT, 0));
+        bad(F.K, 1, record(0x030302, dims, INT, COLUMN, BOOL, 1));
+    }
+
+    function test_register_lookupBelowExecution_reverts() public {
+        rejectsExecution(record(0x030302, B.dims3(2, 3, 4), INT, COLUMN, BOOL, 0));
+    }
+
     function test_register_lookup_reverts() public {
         uint32[] memory d66 = B.dims2(6, 6);
-        bad(F.VARIANT, 3, record(0x030302, d66, IDS, LOOKUP, N, 0));
+        bad(F.VARIANT, 4, record(0x030402, d66, IDS, LOOKUP, N, 0));
         bad(F.TYPE, 0, record(0x030000, d66, IDS, LOOKUP, N, 0));
         bad(F.OPERAND_A, BYTE, record(0x030002, B.dims3(2, 3, 6), BYTE, LOOKUP, N, 0));
         bad(F.OPERAND_A, 1025, record(0x030002, B.dims2(2, 6), WIDE, LOOKUP, N, 0));

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { seededProgram } from "../../../conformance/generate/random-program.ts";
 import { randomInteger } from "../../../conformance/generate/random-values.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
+import { reshapeCoordinates } from "../../../inference/onnx/axes.ts";
 import { ProgramBuilder } from "../../../inference/onnx/builder.ts";
 import { programBounds } from "../../../inference/profile/causality/bounds.ts";
 import { type ElementReads, type ReadForm, zerosOf } from "../../../inference/profile/causality/reads.ts";
@@ -12,6 +13,7 @@ import { variantCode } from "../../../inference/program/codes.ts";
 import {
   elementCount,
   isActivationDot,
+  isBelow,
   isEach,
   isRatio,
   lastDim,
@@ -138,6 +140,16 @@ const FAULTS: readonly { readonly what: string; readonly opcode: Opcode; readonl
     opcode: "lookup",
     reads: planted("lookup", (right, { step }) => (isEach(step) ? without(0)(right) : right)),
   },
+  {
+    what: "the numbers of a LOOKUP below",
+    opcode: "lookup",
+    reads: planted("lookup", (right, { step }) => (isBelow(step) ? without(0)(right) : right)),
+  },
+  {
+    what: "the mask of a LOOKUP below",
+    opcode: "lookup",
+    reads: planted("lookup", (right, { step }) => (isBelow(step) ? without(2)(right) : right)),
+  },
   { what: "the first element of a DOT", opcode: "dot", reads: planted("dot", firstOfRow) },
   {
     what: "a DOT that forgets its groups",
@@ -226,6 +238,50 @@ describe("lookupReads, of an element for each id", () => {
     const model = marked(builder.model("raw"), claimed);
     const { of } = programBounds(model, analyse(model).ranges);
     expect(Array.from(of[found] ?? [0])).toEqual([0]);
+  });
+});
+
+describe("lookupReads, by distances", () => {
+  /** Bounds of what is looked up of [3, 3] numbers, each row those of the claimed rows. @param mask of [3, 3] */
+  function boundsOf(mask?: readonly number[]): (number[] | undefined)[] {
+    const builder = new ProgramBuilder("raw", 1);
+    const claimed = builder.codec("u8", [3, 1], 0);
+    const turned = builder.move(claimed, [1, 3], reshapeCoordinates([1, 3]));
+    const numbers = builder.arith("add", "s32", turned, builder.plain("s32", [3, 1], new Int32Array(3)));
+    const table = builder.plain(
+      "u8",
+      [300, 1],
+      new Uint8Array(300).map((_, i) => i),
+    );
+    const counts = mask && builder.plain("bool", [3, 3], Uint8Array.from(mask));
+    const found = builder.below(numbers, table, counts);
+    const model = marked(builder.model("raw"), claimed);
+    const bounds = programBounds(model, analyse(model).ranges).of[found];
+    return [0, 1, 2].map((row) => bounds && Array.from(bounds.subarray(3 * row, 3 * row + 3)));
+  }
+
+  it("behavior: an element is bound by the places of its row that can count, one that cannot by none", () => {
+    expect(boundsOf([1, 0, 0, 1, 1, 0, 0, 1, 1])).toEqual([
+      [1, 0, 0],
+      [2, 2, 0],
+      [0, 3, 3],
+    ]);
+  });
+
+  it("behavior: places that count need not be beside each other", () => {
+    expect(boundsOf([1, 0, 1, 0, 0, 0, 0, 1, 0])).toEqual([
+      [3, 0, 3],
+      [0, 0, 0],
+      [0, 2, 0],
+    ]);
+  });
+
+  it("default: without a mask each row is bound by all", () => {
+    expect(boundsOf()).toEqual([
+      [3, 3, 3],
+      [3, 3, 3],
+      [3, 3, 3],
+    ]);
   });
 });
 

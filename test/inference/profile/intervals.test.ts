@@ -233,6 +233,26 @@ describe("proveProfile", () => {
     expect([ranges[1]?.low[0], ranges[1]?.high[0]]).toEqual([0, 0]);
   });
 
+  it("behavior: an element by a distance is between the entries that two numbers' distance can name, and 0 where it may not count", () => {
+    const builder = new ProgramBuilder("raw", 4);
+    const x = builder.codec("u8", [2, 2], 0);
+    const numbers = builder.arith("min", "s32", x, builder.s32(2));
+    const counts = builder.plain("bool", [2], Uint8Array.of(1, 0));
+    const may = builder.arith("le", "bool", x, builder.s32(7));
+    // Numbers are 0 to 2, so the last entry is out of reach.
+    const table = builder.plain("f32", [4, 1], Float32Array.of(7, -3, 0.5, 99));
+    const ends = (mask?: number) => {
+      const { low, high, tiny, grid } = builder.range(builder.below(numbers, table, mask));
+      return [Array.from(low), Array.from(high), tiny, grid];
+    };
+    expect(ends(counts)).toEqual([[-3, 0, -3, 0], [7, 0, 7, 0], 0.5, 0.5]);
+    expect(ends(may)).toEqual([[-3], [7], 0.5, 0.5]);
+    expect(ends()).toEqual([[-3], [7], 0.5, 0.5]);
+    const positive = builder.plain("u8", [3, 1], Uint8Array.of(9, 5, 7));
+    const range = builder.range(builder.below(numbers, positive, may));
+    expect([Array.from(range.low), Array.from(range.high)]).toEqual([[0], [9]]);
+  });
+
   it("behavior: an element for each id is between the entries that this id can name, ids clamped", () => {
     const builder = new ProgramBuilder("raw", 4);
     const x = builder.codec("u8", [2, 2], 0);

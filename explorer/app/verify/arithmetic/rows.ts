@@ -1,15 +1,17 @@
 /** MOVE, LOOKUP, TABLE and REDUCE: what takes other elements than its own. */
 
+import { broadcastElement } from "../../../../inference/opcodes/broadcast.ts";
 import { movedFrom } from "../../../../inference/opcodes/move.ts";
 import { cappedRoot } from "../../../../inference/opcodes/norm.ts";
 import {
+  isBelow,
   LOOKUP_VARIANTS,
   lastDim,
   NONE,
   REDUCE_VARIANTS,
   weightIndex,
 } from "../../../../inference/program/form.ts";
-import type { Found } from "./form.ts";
+import type { Found, Part } from "./form.ts";
 import { nameOf, type Place, partAt, shapeOf } from "./place.ts";
 
 export function move(place: Place): Found {
@@ -28,6 +30,7 @@ const clampedId = (id: number, rows: number): number => Math.min(Math.max(id, 0)
 
 export function lookup(place: Place): Found {
   const { step, element, model } = place;
+  if (isBelow(step)) return below(place);
   const [rows, d] = shapeOf(place, step.b).dims as [number, number];
   const row = Math.floor(element / d);
   const column = element % d;
@@ -51,6 +54,33 @@ export function lookup(place: Place): Found {
     return [{ from: nameOf(step.b), element: at * d + column, index: [at, column], stored, value }];
   });
   return { formula: "the sum of the table's rows that the ids name", parts, stored: (sum | 0) >>> 0 };
+}
+
+/** By how far the number is below the largest of its row, among the places that count. */
+function below(place: Place): Found {
+  const { step, element } = place;
+  const length = lastDim(step.dims);
+  const column = element % length;
+  const counts = (at: number): Part | undefined =>
+    step.c === NONE
+      ? undefined
+      : partAt(place, step.c, broadcastElement(step.dims, shapeOf(place, step.c).dims, at));
+  const own = counts(element);
+  if (own?.stored === 0)
+    return { formula: "0: the place does not count", parts: [own], stored: step.type === "s8" ? 128 : 0 };
+  const parts = Array.from({ length }, (_, i) => element - column + i)
+    .filter((at) => counts(at)?.stored !== 0)
+    .map((at) => partAt(place, step.a, at));
+  const most = parts.reduce((largest, { value }) => Math.max(largest, value), Number.NEGATIVE_INFINITY);
+  const [rows] = shapeOf(place, step.b).dims as [number];
+  const picked = partAt(place, step.b, clampedId(most - partAt(place, step.a, element).value, rows));
+  return {
+    ...{
+      formula: "the table's entry for how far a number is below the row's largest",
+      stored: picked.stored,
+    },
+    parts: [...parts, picked],
+  };
 }
 
 export function table(place: Place): Found {

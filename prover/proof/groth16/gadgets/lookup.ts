@@ -1,4 +1,10 @@
-import { elementCount, isEach, LOOKUP_VARIANTS, lastDim } from "../../../../inference/program/form.ts";
+import {
+  elementCount,
+  isBelow,
+  isEach,
+  LOOKUP_VARIANTS,
+  lastDim,
+} from "../../../../inference/program/form.ts";
 import { unpackLookup } from "../../../../inference/program/weights.ts";
 import { bitsOf, maximum, minimum } from "../bits.ts";
 import type { Circuit } from "../circuit.ts";
@@ -39,6 +45,11 @@ export const lookup: Gadget = (ctx) => {
   const { circuit, step } = ctx;
   if (isEach(step))
     ctx.refuse("looks up an element for each id, which has no circuit", "Leave out the lane PROOF.");
+  if (isBelow(step))
+    ctx.refuse(
+      "looks up elements by how far numbers are below their row's largest, which has no circuit",
+      "Leave out the lane PROOF.",
+    );
   const isSum = LOOKUP_VARIANTS[step.variant] === "sum";
   const { elements } = ctx.operand("a");
   const table = packTable(ctx, tableRows(ctx, isSum), elements.length);

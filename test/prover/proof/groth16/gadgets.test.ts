@@ -76,6 +76,19 @@ describe("GADGETS", () => {
     );
   });
 
+  test("error: an element by distances names the step", () => {
+    const builder = new ProgramBuilder("raw", 4);
+    const numbers = builder.arith("cast", "s32", builder.codec("u8", [2, 2], 0));
+    builder.below(numbers, builder.plain("u8", [3, 1], Uint8Array.of(7, 8, 9)));
+    expect(() => compileCircuit(builder.model("raw"))).toThrowError(
+      expect.objectContaining({
+        code: "NO_CIRCUIT",
+        message:
+          "Step 2 (lookup below u8 [2, 2]) looks up elements by how far numbers are below their row's largest, which has no circuit. Leave out the lane PROOF.",
+      }),
+    );
+  });
+
   test("error: an element for each id names the step", () => {
     const builder = new ProgramBuilder("raw", 4);
     const ids = builder.arith("cast", "s32", builder.codec("u8", [2, 2], 0));
