@@ -9,6 +9,10 @@ const [READY, FAILED] = [1, 2];
 /** Times that a number is polled before a thread sleeps until it changes: some 50 µs. */
 const MOST_POLLS = 20_000;
 
+/** Of one wait, ms. To a wait the time in which the process is stopped counts too, though no thread has run in it: it ends
+ *  this one alone. */
+const WAIT_MS = 1_000;
+
 export interface Part extends Span {
   readonly step: number;
   /** number of the run's tensors */
@@ -82,8 +86,11 @@ export class SharedParts {
   /** Waits until the second thread has computed as many. @returns false where it computes none within the time, ms */
   awaitDone(count: number, ms: number): boolean {
     const { counts } = this;
-    for (let done = Atomics.load(counts, AT.done); done < count; done = Atomics.load(counts, AT.done))
-      if (!awaitChange(counts, AT.done, done, ms)) return false;
+    let waitedMs = 0;
+    for (let done = Atomics.load(counts, AT.done); done < count; done = Atomics.load(counts, AT.done)) {
+      waitedMs = awaitChange(counts, AT.done, done, WAIT_MS) ? 0 : waitedMs + WAIT_MS;
+      if (waitedMs >= ms) return false;
+    }
     return true;
   }
 
