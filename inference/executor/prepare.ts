@@ -264,13 +264,21 @@ class Prepared implements PreparedModel {
       const { data } = tensors[i] as Tensor;
       if (step.opcode === "codec") this.#fill(i, input, claimed, data);
       else if (second === undefined) this.#compute(i, tensors);
-      else
-        second.compute(i, tensors, { from: 0, to: data.length }, (from, to) =>
-          this.#compute(i, tensors, from, to),
-        );
+      else this.#share(second, i, tensors);
       see?.(i, tensors[i] as Tensor);
     }
     return tensors;
+  }
+
+  #share(second: SecondThread, i: number, tensors: readonly Tensor[]): void {
+    const span = { from: 0, to: (tensors[i] as Tensor).data.length };
+    try {
+      second.compute(i, tensors, span, (from, to) => this.#compute(i, tensors, from, to));
+    } catch (error) {
+      // The other thread may be at a part still: what it writes is in no later run's memory.
+      [this.#made, this.#passing] = [undefined, undefined];
+      throw error;
+    }
   }
 
   runTensors(inputs: readonly Tensor[]): readonly Tensor[] {

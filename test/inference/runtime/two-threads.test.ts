@@ -1,8 +1,8 @@
 /** Runs in which a second thread takes part against the executor's own. */
 import { availableParallelism } from "node:os";
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { seededProgram } from "../../../conformance/generate/random-program.ts";
-import { encodeInput } from "../../../inference/codecs/input.ts";
+import { type CodecInput, encodeInput } from "../../../inference/codecs/input.ts";
 import { execute } from "../../../inference/executor/execute.ts";
 import { findByRows, onePass } from "../../../inference/executor/find-output.ts";
 import type { Span } from "../../../inference/executor/parts.ts";
@@ -10,6 +10,7 @@ import { prepare } from "../../../inference/executor/prepare.ts";
 import type { RowPlan } from "../../../inference/executor/rows/plan.ts";
 import { elementCount, type Model, type Step, type Tensor } from "../../../inference/program/form.ts";
 import { outputLength } from "../../../inference/program/shape.ts";
+import { SharedParts } from "../../../inference/runtime/shared-parts.ts";
 import { paysForTwo, TwoThreads } from "../../../inference/runtime/two-threads.ts";
 import { createRng } from "../../support/rng.ts";
 import { scaled } from "../../support/scale.ts";
@@ -24,9 +25,15 @@ async function startTwo(model: Model): Promise<TwoThreads> {
   return two;
 }
 
+type Prepared = Pick<TwoThreads, "prepared">;
+
 const stored = ({ data }: Tensor): Buffer =>
   Buffer.from(Buffer.from(data.buffer, data.byteOffset, data.byteLength));
 const tensorsOf = (tensors: readonly Tensor[]) => tensors.map(stored);
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 describe("TwoThreads", () => {
   it("default: every tensor of random programs, and the output of a pass", async () => {
@@ -127,6 +134,30 @@ describe("TwoThreads", () => {
     expect(tensorsOf(two.prepared.run(input, claimed))).toEqual(tensorsOf(alone.run(input, claimed)));
     expect(two.taken).toBe(taken);
   });
+
+  it.each([
+    ["run", ({ prepared }: Prepared, input: CodecInput) => prepared.run(input).at(-1) as Tensor],
+    ["pass", ({ prepared }: Prepared, input: CodecInput) => prepared.pass(input)],
+  ])(
+    "error: what the second thread still computes of a %s that failed changes no later one",
+    async (_, last) => {
+      const { model, calldata, ...made } = seededProgram(7);
+      const two = new TwoThreads(model, made.selector, {}, 1);
+      await vi.waitUntil(() => two.isReady, { timeout: 60_000 });
+      const alone = prepare(model, made.selector);
+      const input = alone.decode(calldata);
+      const compute = vi.spyOn(two, "compute");
+      vi.spyOn(SharedParts.prototype, "awaitDone").mockReturnValueOnce(false);
+      expect(() => last(two, input)).toThrow("the second thread of a run has been at step");
+      const [, failed] = compute.mock.calls[0] as Parameters<TwoThreads["compute"]>;
+      compute.mockImplementation((step, _tensors, { from, to }, own) => {
+        own(from, to);
+        (failed[step] as Tensor).data.fill(77);
+      });
+      expect(stored(last(two, input))).toEqual(stored(last({ prepared: alone }, input)));
+      expect(compute.mock.calls.length).toBeGreaterThan(1);
+    },
+  );
 });
 
 describe("paysForTwo", () => {
