@@ -101,14 +101,23 @@ export class TwoThreads implements SecondThread {
     const workerData: SecondThreadWork = {
       ...{ model, selector, memories: this.#memories, counts: this.#parts.counts, port: port2 },
     };
-    const thread = new Worker(new URL("second-thread.mjs", import.meta.url), {
-      ...{ execArgv: [], workerData, transferList: [port2] },
-    });
-    const stopped = () => this.#parts.setFailed();
-    thread.on("error", stopped).on("exit", stopped);
-    // It keeps no program alive.
-    thread.unref();
     port1.unref();
+    this.#start(workerData, port2);
+  }
+
+  /** Starts the second thread. Where the system refuses it one, the first one runs alone. */
+  #start(workerData: SecondThreadWork, port: MessagePort): void {
+    const stopped = () => this.#parts.setFailed();
+    try {
+      const thread = new Worker(new URL("second-thread.mjs", import.meta.url), {
+        ...{ execArgv: [], workerData, transferList: [port] },
+      });
+      thread.on("error", stopped).on("exit", stopped);
+      // It keeps no program alive.
+      thread.unref();
+    } catch {
+      stopped();
+    }
   }
 
   get isReady(): boolean {

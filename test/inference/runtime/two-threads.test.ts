@@ -1,5 +1,7 @@
 /** Runs in which a second thread takes part against the executor's own. */
+import { syncBuiltinESMExports } from "node:module";
 import { availableParallelism } from "node:os";
+import threads from "node:worker_threads";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { seededProgram } from "../../../conformance/generate/random-program.ts";
 import { type CodecInput, encodeInput } from "../../../inference/codecs/input.ts";
@@ -133,6 +135,23 @@ describe("TwoThreads", () => {
     const taken = two.taken;
     expect(tensorsOf(two.prepared.run(input, claimed))).toEqual(tensorsOf(alone.run(input, claimed)));
     expect(two.taken).toBe(taken);
+  });
+
+  it("error: where the system has no thread left, the first one runs alone", () => {
+    const worker = vi.spyOn(threads, "Worker").mockImplementation(function refuse() {
+      throw Object.assign(new Error("EAGAIN"), { code: "ERR_WORKER_INIT_FAILED" });
+    });
+    syncBuiltinESMExports();
+    try {
+      const { model, calldata, ...made } = seededProgram(7);
+      const two = new TwoThreads(model, made.selector, {}, 1);
+      expect(worker).toHaveBeenCalledTimes(1);
+      expect(execute(two.prepared, calldata)).toEqual(execute(prepare(model, made.selector), calldata));
+      expect(two.isReady).toBe(false);
+    } finally {
+      worker.mockRestore();
+      syncBuiltinESMExports();
+    }
   });
 
   it.each([
