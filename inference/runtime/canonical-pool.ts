@@ -209,7 +209,8 @@ export class CanonicalPool implements Canonical {
       for (const job of next) this.#queue.delete(job);
       const jobs = next.filter(hasItsFile);
       if (jobs.length === 0) continue;
-      const thread = [...this.#threads].find((one) => one.jobs.length === 0) ?? this.#start();
+      const thread = [...this.#threads].find((one) => one.jobs.length === 0) ?? this.#startFor(jobs);
+      if (thread === undefined) continue;
       thread.jobs = jobs;
       const runs = jobs.map(({ run, file }) => {
         const model = thread.models.has(run.id) ? undefined : this.#models.get(run.id);
@@ -254,6 +255,19 @@ export class CanonicalPool implements Canonical {
   /** Infinity where it is not known. */
   #msOf({ run: { task, id } }: Job): number {
     return (task === "trace" ? undefined : this.#lastMs[task].get(id)) ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** @returns undefined where the system has no thread left, which the jobs are told */
+  #startFor(jobs: readonly Job[]): Thread | undefined {
+    try {
+      return this.#start();
+    } catch (error) {
+      for (const job of jobs) {
+        job.file?.close();
+        settle(job, () => job.reject(lost(String(error))));
+      }
+      return undefined;
+    }
   }
 
   #start(): Thread {

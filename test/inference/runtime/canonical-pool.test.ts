@@ -1,5 +1,7 @@
+import { syncBuiltinESMExports } from "node:module";
 import { availableParallelism } from "node:os";
 import { setImmediate as nextTurn, setTimeout } from "node:timers/promises";
+import threads from "node:worker_threads";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { seededProgram } from "../../../conformance/generate/random-program.ts";
 import { encodeInput } from "../../../inference/codecs/input.ts";
@@ -236,6 +238,25 @@ describe("CanonicalPool", () => {
     pool.close();
     await Promise.all(failed);
     await expect(pool.output("heavy", heavy.calldata)).rejects.toMatchObject({ code: "CANONICAL_FAILED" });
+  });
+
+  test("error: where the system has no thread left, a run fails, and the next one may have one", async () => {
+    const [{ model, selector, calldata }] = seeds as [(typeof seeds)[number]];
+    const pool = open(seeded, { traceInMemory: 0 });
+    const worker = vi.spyOn(threads, "Worker").mockImplementation(function refuse() {
+      throw new Error("EAGAIN");
+    });
+    syncBuiltinESMExports();
+    try {
+      const shortMessage = expect.stringContaining("EAGAIN");
+      const refused = { code: "CANONICAL_FAILED", retryable: true, shortMessage };
+      const runs = [pool.output("0", calldata), pool.trace("0", calldata)];
+      await Promise.all(runs.map((run) => expect(run).rejects.toMatchObject(refused)));
+    } finally {
+      worker.mockRestore();
+      syncBuiltinESMExports();
+    }
+    expect(await pool.output("0", calldata)).toEqual(execute(prepare(model, selector), calldata));
   });
 
   test("behavior: the event loop goes on while a trace is made", async () => {
