@@ -2,6 +2,7 @@
  *  steps. Every part is computed by the same kernels, in tensors and weights that both see. */
 import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { BaseError } from "../../base/errors.ts";
 import { partLength, type Span } from "../executor/parts.ts";
 import {
   type OpcodeForms,
@@ -158,7 +159,13 @@ export class TwoThreads implements SecondThread {
     }
     if (!this.#parts.awaitDone(parts - mine, LOST_MS)) {
       this.#parts.setFailed();
-      throw new Error(`the second thread of a run has been at step ${step} for ${LOST_MS / 1_000} s`);
+      throw new BaseError({
+        code: "CANONICAL_FAILED",
+        shortMessage: `The second thread of a run was lost: it has been at step ${step} for ${LOST_MS / 1_000} s.`,
+        nextStep: "Try again.",
+        retryable: true,
+        details: { step },
+      });
     }
     if (this.#parts.hasFailed) own(span.from, span.to);
   }
