@@ -3,7 +3,7 @@ import { variantCode } from "../../inference/program/codes.ts";
 import { elementCount, lastDim } from "../../inference/program/form.ts";
 import { packChannel } from "../../inference/program/weights.ts";
 import { type ProgramBuilder, randomDims, type Value } from "./program-builder.ts";
-import { ratio } from "./random-ratio.ts";
+import { divisorsOf, ratio } from "./random-ratio.ts";
 import { hostileParameters, type Range, saneParameters, TYPE_RANGES } from "./random-values.ts";
 
 const BYTES = ["u8", "s8"] as const;
@@ -25,7 +25,7 @@ function channelStep(
   const count = elementCount(dims);
   // Planes are of rows of any length.
   const isCut = isPlanes && given === undefined && rng.chance(0.4);
-  const length = isCut ? rng.pick(divisorsOf(count)) : lastDim(dims);
+  const length = isCut ? rng.pick(partsOf(count)) : lastDim(dims);
   const n = rng.chance(0.7) && length <= 64 ? length : 1;
   const channels = Array.from({ length: n }, () => {
     if (b.options.hostile) return hostileParameters(rng);
@@ -57,10 +57,14 @@ function channelStep(
   const parameters = b.weight({ layout: "channel", type: "u8", dims: [n] }, words);
   const rows = isCut ? [count / length] : dims.slice(0, -1);
   const out = isPlanes ? [...rows, 2 * length] : dims;
-  return b.step({ opcode, variant, type, dims: out, a: input, b: parameters }, TYPE_RANGES[type]);
+  const fields = { opcode, variant, type, dims: out, a: input, b: parameters };
+  if (!isPlanes || rng.chance(0.6)) return b.step(fields, TYPE_RANGES[type]);
+  // No quotient of a sane program is larger than its number.
+  const k = b.options.hostile ? rng.pick([1, rng.u32() || 1]) : rng.int(1, 2 ** 20);
+  return b.step({ ...fields, c: divisorsOf(b, rows, k), k }, TYPE_RANGES[type]);
 }
 
-const divisorsOf = (count: number): number[] =>
+const partsOf = (count: number): number[] =>
   Array.from({ length: count }, (_, i) => i + 1).filter((divisor) => count % divisor === 0);
 
 /** @param dims of what is rescaled */

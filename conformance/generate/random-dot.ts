@@ -41,6 +41,7 @@ export function dot(b: ProgramBuilder): Value {
   const areSums = variant === 0 || (isPlanes && !isRescaled);
   const type = areSums ? "s32" : rng.pick<"s32" | "u8" | "s8">(isRescaled ? ["s32", ...BYTES] : BYTES);
   const dims = rng.chance(0.5) ? [rows, n] : [1, rows, n];
+  const isAdded = isRescaled && type === "s32" && rng.chance(0.6);
   // Of 16-bit numbers no sum of sane programs leaves s32.
   const most = isPlanes ? Math.max(1, Math.min(127, Math.floor(2 ** 15 / k) - 1)) : 128;
   const bytes = rng.bytes(n * k).map((byte) => (isPlanes ? 128 + (byte % (2 * most)) - most : byte));
@@ -52,6 +53,7 @@ export function dot(b: ProgramBuilder): Value {
     const parameters = {
       ...saneParameters(rng, sums, spread, variant === 1, type === "s8" ? "s8" : "u8"),
       ...(isRescaled ? rescaling(rng) : {}),
+      ...(isAdded ? { upper: rng.int(0, 29) } : {}),
     };
     // Centres the sums: what a zero point's correction does in a real layer.
     let offset = 0;
@@ -63,10 +65,9 @@ export function dot(b: ProgramBuilder): Value {
   const words = packDot(bytes, k, channels);
   if (b.options.hostile && rng.chance(0.5)) words.set(rng.bytes(words.length));
   const weights = b.weight({ layout: "dot", type: "u8", dims: [n, k] }, words);
-  return b.step(
-    { opcode: "dot", variant, type, dims, a: input, b: weights, k: groups },
-    areSums && !b.options.hostile ? sums : TYPE_RANGES[type],
-  );
+  const fields = { opcode: "dot", variant, type, dims, a: input, b: weights, k: groups } as const;
+  if (isAdded) return b.step({ ...fields, c: b.clamp(b.value(["s32"], dims), range(-(2 ** 30), 2 ** 30)) });
+  return b.step(fields, areSums && !b.options.hostile ? sums : TYPE_RANGES[type]);
 }
 
 /** Multiplier, addend and shift by which some sums of numbers of 16 bits come to lie inside of the clamps. */

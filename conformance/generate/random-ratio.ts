@@ -1,6 +1,6 @@
 /** The step that divides rows by elements of another tensor. */
 import { variantCode } from "../../inference/program/codes.ts";
-import { rowCount } from "../../inference/program/form.ts";
+import { elementCount } from "../../inference/program/form.ts";
 import { type ProgramBuilder, randomDims, type Value } from "./program-builder.ts";
 import type { Range } from "./random-values.ts";
 
@@ -18,15 +18,19 @@ export function ratio(b: ProgramBuilder): Value {
   const least = rng.pick([1, 1000, 2 ** 20]);
   const limit = Math.min(2 ** 31 - 1, Math.floor((type === "s32" ? (2 ** 31 - 1) * least : 2 ** 60) / k));
   const a = b.clamp(b.value(INTEGERS, dims), range(-limit, limit));
-  const own = rng.pick([[...rows, 1], rows.length === 0 ? [1] : rows, [rowCount(dims)]]);
-  const divisors = b.clamp(b.value(["s32"], own), range(least, 2 ** 31 - 1));
   return b.step({
     opcode: "rescale",
     variant: variantCode("rescale", "ratio"),
     type,
     dims,
     a,
-    b: divisors,
+    b: divisorsOf(b, rows, least),
     k,
   });
+}
+
+/** One for each row, whatever their dims. @param rows dims of the rows @param least of sane programs */
+export function divisorsOf(b: ProgramBuilder, rows: readonly number[], least: number): Value {
+  const own = b.rng.pick([[...rows, 1], rows.length === 0 ? [1] : rows, [elementCount(rows)]]);
+  return b.clamp(b.value(["s32"], own), range(least, 2 ** 31 - 1));
 }

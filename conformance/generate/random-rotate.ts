@@ -18,7 +18,7 @@ export function rotate(b: ProgramBuilder): Value {
   return b.step({
     opcode: "arith",
     variant: variantCode("arith", "rotate"),
-    type: "s32",
+    type: rng.pick(["s32", "s32", "u8", "s8"]),
     dims,
     a,
     b: turns,

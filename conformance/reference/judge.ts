@@ -220,16 +220,18 @@ function dot(place: Place): bigint {
     const w = BigInt(b[32 * Math.floor(i / 32) + 31 - (i % 32)] as number);
     acc += x * (w - p.offset);
   }
-  if (place.step.variant === 5) return rescaledSum(place.step.type, wrap(acc), p);
+  if (place.step.variant === 5) return rescaledSum(place, wrap(acc), p);
   return finish(isPlanes ? 0 : place.step.variant, wrap(acc), p);
 }
 
-/** Variant 5 of DOT: a byte as in variant 1, or a number of so many bits as the upper clamp says. */
-function rescaledSum(type: TensorType, acc: bigint, p: Parameters): bigint {
-  if (type !== "s32") return finish(1, acc, p);
+/** Variant 5 of DOT: a byte as in variant 1, or a number of so many bits as the upper clamp says, added to another. */
+function rescaledSum(place: Place, acc: bigint, p: Parameters): bigint {
+  const { step, element } = place;
+  if (step.type !== "s32") return finish(1, acc, p);
   const limit = 2n ** (p.upper % 32n);
   const shifted = BigInt.asIntN(64, acc * p.m + p.b) >> p.s;
-  return BigInt.asUintN(32, clamp(shifted, -limit, limit - 1n));
+  const added = step.c === NONE ? 0n : elementOf(bytesOf(place, 2), "s32", element % lastOf(step.dims));
+  return BigInt.asUintN(32, clamp(shifted, -limit, limit - 1n) + added);
 }
 
 function channel(place: Place): bigint {
@@ -244,12 +246,30 @@ function channel(place: Place): bigint {
 /** Variant 2 of RESCALE. */
 function plane(place: Place): bigint {
   const { step, program, element } = place;
-  const k = lastOf(tensorOf(program, step.a).dims);
-  const column = element % (2 * k);
+  const k = lastOf(step.dims) / 2;
+  const [row, column] = [Math.floor(element / (2 * k)), element % (2 * k)];
+  const at = (row * k + (column % k)) % lastOf(tensorOf(program, step.a).dims);
   const p = parametersOf(bytesOf(place, 1));
-  const acc = wrap(elementOf(bytesOf(place, 0), "s32", column % k) + p.bias);
+  const x = number("s32", elementOf(bytesOf(place, 0), "s32", at));
+  const taken = step.c === NONE ? x : quotient(place, x, row);
+  const acc = wrap(taken + p.bias);
   const u = clamp(wrap(BigInt.asIntN(64, acc * p.m + p.b) >> p.s), 0n, 65_535n);
   return column < k ? u / 256n : u % 256n;
+}
+
+/** Of the third opening the divisor of a row. */
+function quotient({ step, program, words }: Place, x: bigint, row: number): bigint {
+  const divisors = tensorOf(program, step.c).dims;
+  const d = number("s32", elementOf(words[2] as Uint8Array, "s32", row % lastOf(divisors)));
+  return number("s32", saturated("s32", nearestQuotient(x * BigInt(step.k), d)));
+}
+
+/** `⌊(2·n + d) / 2·d⌋`, 0 of a divisor below 1. */
+function nearestQuotient(n: bigint, d: bigint): bigint {
+  if (d < 1n) return 0n;
+  const numerator = 2n * n + d;
+  const rest = ((numerator % (2n * d)) + 2n * d) % (2n * d);
+  return (numerator - rest) / (2n * d);
 }
 
 /** Variant 1 of RESCALE. */
@@ -259,10 +279,7 @@ function ratio(place: Place): bigint {
   const [row, column] = [Math.floor(element / lastOf(step.dims)), element % lastOf(step.dims)];
   const x = number(a.type, elementOf(bytesOf(place, 0), a.type, column));
   const d = number(b.type, elementOf(bytesOf(place, 1), b.type, row % lastOf(b.dims)));
-  if (d < 1n) return saturated(step.type, 0n);
-  const numerator = 2n * x * BigInt(step.k) + d;
-  const rest = ((numerator % (2n * d)) + 2n * d) % (2n * d);
-  return saturated(step.type, (numerator - rest) / (2n * d));
+  return saturated(step.type, nearestQuotient(x * BigInt(step.k), d));
 }
 
 function arith(place: Place): bigint {
@@ -306,7 +323,7 @@ function rotated(place: Place): bigint {
   const unit = 2n ** BigInt(step.k + 1);
   const numerator = 2n * value + unit / 2n;
   const rest = ((numerator % unit) + unit) % unit;
-  return saturated("s32", (numerator - rest) / unit);
+  return saturated(step.type, (numerator - rest) / unit);
 }
 
 function float(place: Place): bigint {

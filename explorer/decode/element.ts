@@ -12,7 +12,9 @@ import {
   isRatio,
   isWeight,
   lastDim,
+  NONE,
   type Operand,
+  operandDims,
   operandTensor,
   type Program,
   type Step,
@@ -215,19 +217,26 @@ function arithmeticOf(
       const numbers = isPlanesDot(step)
         ? stored.slice(0, k).map((high, i) => 256 * high + (stored[k + i] as number))
         : stored.slice(0, k);
+      if (step.c !== NONE) return { kind: "operands" };
       return dotArithmetic(step, descriptor, b.row, numbers, weights);
     }
     case "requant":
     case "rescale": {
-      if (isRatio(step)) return { kind: "operands" };
+      if (isRatio(step) || step.c !== NONE) return { kind: "operands" };
       // The word holds eight accumulators.
-      const length = isPlanes(step) ? planeLength(step) : lastDim(step.dims);
-      const input = a.values[(element % length) % 8] as number;
+      const input = a.values[(numberAt(step, element) % lastDim(operandDims(program, step.a))) % 8] as number;
       return channelArithmetic(step, b.row, input, weights[0] as Uint8Array);
     }
     default:
       return { kind: "operands" };
   }
+}
+
+/** The element of operand a that a channelwise step's element is made of. */
+function numberAt(step: Step, element: number): number {
+  if (!isPlanes(step)) return element;
+  const length = planeLength(step);
+  return Math.floor(element / (2 * length)) * length + (element % length);
 }
 
 function coordinatesOf(dims: readonly number[], element: number): number[] {

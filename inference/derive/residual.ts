@@ -40,7 +40,10 @@ export function added(
   // Parts of a product can be larger than their sum, of which alone the size was measured.
   const known = parts === 1 ? Math.ceil(Math.log2(ROOM * most)) + RESIDUAL_BITS : MOST_BITS;
   const result = { unit: 2 ** -RESIDUAL_BITS, bits: Math.min(MOST_BITS, known) };
-  const terms = product(builder, x, cutRows(weights, parts), [places], result, parts, all);
+  const terms = product(
+    ...([builder, x, cutRows(weights, parts), [places], result, parts, all] as const),
+    parts === 1 ? state : undefined,
+  );
   const beside = (): Operand =>
     moved(
       builder,
@@ -52,8 +55,10 @@ export function added(
         [width, [[1, 1]]],
       ],
     );
-  const term = parts === 1 ? terms : builder.reduce("sum", beside(), [places, width]);
-  const sum = builder.arith("add", "s32", state, term);
+  const sum =
+    parts === 1
+      ? terms
+      : builder.arith("add", "s32", state, builder.reduce("sum", beside(), [places, width]));
   if (sizeOf(builder, sum) <= MOST_LENGTH / Math.sqrt(width)) return sum;
   return clamped(builder, sum, -(2 ** MOST_BITS), 2 ** MOST_BITS);
 }

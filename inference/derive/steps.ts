@@ -1,6 +1,6 @@
 /** Steps that every part of a derived model is made of. */
 import { coordinates, reshapeCoordinates } from "../onnx/axes.ts";
-import type { ProgramBuilder } from "../onnx/builder.ts";
+import type { Divided, ProgramBuilder } from "../onnx/builder.ts";
 import { fixedPoint } from "../onnx/lower/wide.ts";
 import { refuse } from "../onnx/refusal.ts";
 import { highest, lowest } from "../profile/range.ts";
@@ -45,11 +45,14 @@ export const channelsOf = (
     fixedPoint(factor, size, typeof zeros === "number" ? zeros : (zeros[n] as number)),
   );
 
+/** The largest size of x of which what RESCALE computes stays inside s32. */
+const limitOf = (factors: ArrayLike<number>): number => Math.floor(MOST_SCALED / largest(factors));
+
 /** What RESCALE computes on the way from x stays inside s32.
  *  @param factors of at most 2^14 times each other, so that what is clamped is beyond 16 bits in each channel */
 function inside(builder: ProgramBuilder, x: Operand, factors: ArrayLike<number>): Operand {
   const all = Array.from(factors);
-  const limit = Math.floor(MOST_SCALED / largest(all));
+  const limit = limitOf(all);
   if (sizeOf(builder, x) <= limit) return x;
   const least = all.filter((factor) => factor > 0).reduce((a, b) => Math.min(a, b));
   if (limit * least < 2 * MIDDLE)
@@ -87,11 +90,20 @@ export const wide = (
   return { planes: builder.planes(kept, channelsOf(factors, sizeOf(builder, kept), middles), dims), unit };
 };
 
-/** `round(x·factor)` as signed bytes, clamped. @param factors one, or one a channel */
-export function bytes(builder: ProgramBuilder, x: Operand, factors: ArrayLike<number>): Operand {
-  const stored = { zeroPoint: BYTE_MIDDLE, lower: 0, upper: 255 };
-  const channels = channelsOf(factors, sizeOf(builder, x)).map((channel) => ({ ...channel, ...stored }));
-  return builder.requant(x, "integer", "s8", channels);
+/** Numbers of 16 bits: `round(y·factor)`, clamped, y being x's rows divided by their own lengths, as `ratio` does.
+ *  @param factors one, or one a channel @param unit of the result */
+export function wideNormal(
+  builder: ProgramBuilder,
+  x: Operand,
+  divided: Divided,
+  factors: ArrayLike<number>,
+  unit: number,
+): Wide {
+  // No element is longer than its row.
+  const size = divided.multiplier;
+  if (size > limitOf(factors))
+    return wide(builder, builder.ratio(x, divided.by, divided.multiplier), factors, unit);
+  return { planes: builder.planes(x, channelsOf(factors, size, MIDDLE), undefined, divided), unit };
 }
 
 /** What the sums of a product become. */
@@ -105,7 +117,8 @@ export interface Result {
 }
 
 /** The product of an operand and rows of weights.
- *  @param rows leading dims of the result @param groups as DOT's k @param biases what is added to each channel */
+ *  @param rows leading dims of the result @param groups as DOT's k @param biases what is added to each channel
+ *  @param added to the result, of its dims */
 export function product(
   builder: ProgramBuilder,
   { planes, unit, signs }: Wide,
@@ -114,6 +127,7 @@ export function product(
   result: Result,
   groups = 1,
   biases?: ArrayLike<number>,
+  added?: Operand,
 ): Operand {
   const signed = signs === undefined ? weights : withSigns(weights, signs);
   const { length, values, scales } = signed;
@@ -121,22 +135,22 @@ export function product(
   const stored = bits === undefined ? { zeroPoint: BYTE_MIDDLE, lower: 0, upper: 255 } : { upper: bits };
   const channels = Array.from(scales, (scale, n): ChannelParameters => {
     const [sum, sizes] = sumsOf(values.subarray(n * length, (n + 1) * length));
-    const added = biases === undefined ? 0 : Math.round((biases[n] as number) / (scale * unit));
-    const bias = added - MIDDLE * sum;
+    const own = biases === undefined ? 0 : Math.round((biases[n] as number) / (scale * unit));
+    const bias = own - MIDDLE * sum;
     if (Math.abs(bias) > MOST_BIAS)
       refuse(
         `a bias is ${biases?.[n] ?? 0} beside weights in steps of ${scale}, which leaves 32 bits`,
         "Take other weights.",
       );
-    const own = typeof result.unit === "number" ? result.unit : (result.unit[n] as number);
-    const size = MIDDLE * sizes + Math.abs(added);
-    const factor = fixedPoint((scale * unit) / own, size, zero);
+    const wanted = typeof result.unit === "number" ? result.unit : (result.unit[n] as number);
+    const size = MIDDLE * sizes + Math.abs(own);
+    const factor = fixedPoint((scale * unit) / wanted, size, zero);
     return { ...factor, ...stored, bias, weightOffset: BYTE_MIDDLE };
   });
   const descriptor = { layout: "dot", type: "u8", dims: [scales.length, length] } as const;
   const packed = builder.weight(descriptor, packDot(storedValues(signed), length, channels));
   const type = bits === undefined ? "s8" : "s32";
-  return builder.dot("rescaled", type, planes, packed, groups, rows);
+  return builder.dot("rescaled", type, planes, packed, groups, rows, added);
 }
 
 /** The sum of a row's values, and that of their sizes. */

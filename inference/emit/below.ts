@@ -1,5 +1,6 @@
 /** LOOKUP below as ONNX nodes. Source: docs/EXACT.md, section 3. */
 import { lastDim, NONE, rowCount, type Step } from "../program/form.ts";
+import { clamped64 } from "./clamp.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
 import { type Place, selected } from "./place.ts";
 
@@ -16,7 +17,7 @@ export function below(place: Place): Value {
   const distances = graph.node("Sub", [wide, graph.cast(numbers, "int64")]);
   const [v] = shape(step.b).dims as [number];
   const [first, last] = [0, v - 1].map((id) => graph.constant("int64", [], BigInt64Array.of(BigInt(id))));
-  const ids = graph.node("Min", [graph.node("Max", [distances, first as Value]), last as Value]);
+  const ids = clamped64(graph, distances, first as Value, last as Value);
   const flat = graph.reshape(ids, [rowCount(step.dims) * lastDim(step.dims)]);
   const picked = graph.reshape(graph.node("Gather", [value(step.b), flat]), step.dims);
   return counts === undefined ? picked : selected(place, counts, picked, nothing(graph, step));

@@ -5,6 +5,7 @@ import {
   isPlanesDot,
   isSumsDot,
   lastDim,
+  NONE,
   rowCount,
   type TensorType,
   type WeightDescriptor,
@@ -33,9 +34,9 @@ export function dot(place: Place): Value {
     const offsets = zeroPoints(graph, channels, [groups, 1, n / groups]);
     const sums = planesDot(place, channels, (rows) => integerProduct(graph, rows, each, offsets));
     if (isSumsDot(step)) return sums;
-    return step.type === "s32"
-      ? limitedSums(graph, sums, channels)
-      : requantized(graph, sums, channels, "integer");
+    if (step.type !== "s32") return requantized(graph, sums, channels, "integer");
+    const limited = limitedSums(graph, sums, channels);
+    return step.c === NONE ? limited : graph.node("Add", [limited, value(step.c)]);
   }
   const source = value(step.a);
   const from = shape(step.a).dims;

@@ -2,7 +2,7 @@ import { LIMITS } from "../profile/range.ts";
 import { lastDim, type Operand } from "../program/form.ts";
 import { clamped64 } from "./clamp.ts";
 import type { Value } from "./graph.ts";
-import type { Place } from "./place.ts";
+import { elementTypeOf, type Place } from "./place.ts";
 
 /** ARITH rotate in 64 bits, which the profile proves wide enough: rows of pairs, whose parts are taken one by one. Source:
  *  docs/EXACT.md, section 3. */
@@ -32,8 +32,10 @@ export function rotated({ graph, step, value, shape }: Place): Value {
   const truncated = graph.node("Div", [raised, unit]);
   const isAbove = graph.node("Greater", [graph.node("Mul", [truncated, unit]), raised]);
   const rounded = graph.node("Sub", [truncated, graph.cast(isAbove, "int64")]);
-  const [low, high] = LIMITS.s32;
-  const all = graph.cast(clamped64(graph, rounded, constant(low), constant(high)), "int32");
+  const [low, high] = LIMITS[step.type];
+  const clamped = clamped64(graph, rounded, constant(low), constant(high));
+  const stored = step.type === "s8" ? graph.node("Add", [clamped, constant(128)]) : clamped;
+  const all = graph.cast(stored, elementTypeOf(step.type));
   const isWhole = [step.a, step.b].some((operand) => shape(operand).dims.join() === step.dims.join());
   const pairs = [...step.dims.slice(0, -1), lastDim(step.dims) / 2, 2];
   return graph.reshape(isWhole ? all : graph.node("Expand", [all, graph.shape(pairs)]), step.dims);

@@ -54,6 +54,13 @@ export function broadcastDims(...operands: readonly (readonly number[])[]): numb
   });
 }
 
+/** What numbers are divided by, row by row, once they are multiplied. */
+export interface Divided {
+  readonly by: Operand;
+  /** u32, not 0 */
+  readonly multiplier: number;
+}
+
 export class ProgramBuilder {
   readonly steps: Step[] = [];
   /** ONNX node of each step. */
@@ -207,10 +214,11 @@ export class ProgramBuilder {
     return this.push({ opcode: "arith", variant: variantCode("arith", name), type, dims, a, b });
   }
 
-  /** Pairs of neighbours of a as complex numbers, times those of b, divided by 2^shift, to the nearest s32. */
-  rotate(a: Operand, b: Operand, shift: number): Operand {
+  /** Pairs of neighbours of a as complex numbers, times those of b, divided by 2^shift, to the nearest integer of the
+   *  type. */
+  rotate(type: TensorType, a: Operand, b: Operand, shift: number): Operand {
     const [variant, dims] = [variantCode("arith", "rotate"), this.broadcast(a, b)];
-    return this.push({ opcode: "arith", variant, type: "s32", dims, a, b, k: shift });
+    return this.push({ opcode: "arith", variant, type, dims, a, b, k: shift });
   }
 
   float(name: FloatName, type: TensorType, a: Operand, b: Operand = NONE, c: Operand = NONE): Operand {
@@ -260,11 +268,13 @@ export class ProgramBuilder {
   }
 
   /** Numbers of 16 bits, 0 to 65,535, as planes of bytes.
-   *  @param channels one, or one for each number of a row @param dims in which a's elements are read, default a's own */
+   *  @param channels one, or one for each number of a row @param dims in which a's elements are read, default a's own
+   *  @param divided first, as by `ratio` */
   planes(
     a: Operand,
     channels: readonly ChannelParameters[],
     dims: readonly number[] = this.shape(a).dims,
+    divided?: Divided,
   ): Operand {
     const b = this.weight({ layout: "channel", type: "u8", dims: [channels.length] }, packChannel(channels));
     return this.push({
@@ -272,8 +282,7 @@ export class ProgramBuilder {
       variant: variantCode("rescale", "planes"),
       type: "u8",
       dims: [...dims.slice(0, -1), 2 * lastDim(dims)],
-      a,
-      b,
+      ...{ a, b, c: divided?.by ?? NONE, k: divided?.multiplier ?? 0 },
     });
   }
 
@@ -297,7 +306,7 @@ export class ProgramBuilder {
     });
   }
 
-  /** @param words as packDot makes them, of N rows of K bytes */
+  /** @param b words as packDot makes them, of N rows of K bytes @param added to what is rescaled, of the output's dims */
   dot(
     form: Variant<"dot">,
     type: TensorType,
@@ -305,6 +314,7 @@ export class ProgramBuilder {
     b: Operand,
     groups: number,
     rows: readonly number[],
+    added: Operand = NONE,
   ): Operand {
     const n = this.shape(b).dims[0] as number;
     return this.push({
@@ -312,9 +322,7 @@ export class ProgramBuilder {
       variant: variantCode("dot", form),
       type,
       dims: [...rows, n],
-      a,
-      b,
-      k: groups,
+      ...{ a, b, c: added, k: groups },
     });
   }
 

@@ -7,20 +7,22 @@ import {
   isPlanesDot,
   isSumsDot,
   lastDim,
+  NONE,
   rowCount,
   type Step,
   type TensorData,
 } from "../program/form.ts";
 import { parametersAt } from "../program/weights.ts";
+import { readWord } from "./broadcast.ts";
 import type { Span } from "./channel-forms.ts";
 import { copyElements } from "./copy.ts";
 import { activationReads, activationRules, prepareActivations } from "./dot-activations.ts";
-import type { OpcodeForm, PreparedOperand } from "./opcode.ts";
+import type { OpcodeForm, PreparedOperand, Read } from "./opcode.ts";
 import { fastestProducts, MOST_TOGETHER, type ProductsOf } from "./products.ts";
 import { Requantizer } from "./requantizer.ts";
 import { simdProducts } from "./simd-products.ts";
 
-/** DOT: activation row times weight row, plus bias, in groups; s32, or requantized. With activations in place of
+/** DOT: activation row times weight row, plus bias, in groups; s32, or requantized; rescaled also added to others. With activations in place of
  *  weights it is dot-activations.ts. Source: docs/EXACT.md, section 3. */
 export const dotForm = (productsOf: ProductsOf, ofActivations = productsOf): OpcodeForm => ({
   rules: (check) => (isActivationDot(check.step) ? activationRules(check) : rules(check)),
@@ -49,7 +51,7 @@ export const dotForm = (productsOf: ProductsOf, ofActivations = productsOf): Opc
     } as const;
     const products = productsOf({ ...weights, activations, together });
     const { sums, width } = products;
-    return (out, a, _b, _c, from = 0, to = out.length) => {
+    return (out, a, _b, c, from = 0, to = out.length) => {
       for (let row = from / n; row < to / n; row += together) {
         const count = Math.min(together, to / n - row);
         for (let group = 0; group < groups; group++) {
@@ -61,6 +63,7 @@ export const dotForm = (productsOf: ProductsOf, ofActivations = productsOf): Opc
             const span = { data: sums, from: i * width, count: perGroup, channel };
             if (store === undefined) copyElements(out, place, sums, span.from, perGroup);
             else store(out, place, span);
+            if (c !== undefined) addInto(out as Int32Array, c as Int32Array, place, perGroup);
           }
         }
       }
@@ -72,12 +75,18 @@ export const dotForm = (productsOf: ProductsOf, ofActivations = productsOf): Opc
     const weights = source.weights(step.b).dims[0] as number;
     const channel = element % n;
     const group = Math.floor((channel * step.k) / weights);
-    return [
+    const read: Read[] = [
       { operand: step.a, row: Math.floor(element / n) * step.k + group },
       { operand: step.b, row: channel },
     ];
+    return step.c === NONE ? read : [...read, readWord(step.c, "s32", step.dims, element)];
   },
 });
+
+/** Adds `count` numbers from one on, wrapped. */
+function addInto(out: Int32Array, added: Int32Array, from: number, count: number): void {
+  for (let i = from; i < from + count; i++) out[i] = ((out[i] as number) + (added[i] as number)) | 0;
+}
 
 /** Bytes from one parameter word of DOT weights to the next, and of the first. */
 function wordsOf({ dims }: PreparedOperand): { readonly stride: number; readonly first: number } {
@@ -114,6 +123,9 @@ function requantization(step: Step, weights: PreparedOperand): Store | undefined
 
 export const dot = dotForm(fastestProducts(simdProducts));
 
+/** Numbers that are clamped to so many bits may be added to others. */
+const canAdd = (step: Step): boolean => isPlanesDot(step) && !isSumsDot(step) && step.type === "s32";
+
 function rules(check: StepCheck): void {
   const { step } = check;
   if (check.variant()) {
@@ -125,7 +137,8 @@ function rules(check: StepCheck): void {
   const weights = check.weights("b", "dot");
   const groups = step.k;
   const outputs = lastDim(step.dims);
-  check.none("c");
+  if (canAdd(step) && step.c !== NONE) check.sameDims("c", check.plain("c", "s32"));
+  else check.none("c");
   check.must(
     groups >= 1 && outputs % groups === 0,
     "k (groups)",

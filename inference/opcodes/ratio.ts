@@ -1,4 +1,5 @@
-import { elementCount, lastDim, type Step } from "../program/form.ts";
+import type { StepCheck } from "../program/check.ts";
+import { elementCount, lastDim, rowCount, type Step } from "../program/form.ts";
 import type { Kernel, PreparedOperand } from "./opcode.ts";
 import { inChunks, unstored } from "./readers.ts";
 import { saturateInto } from "./saturate.ts";
@@ -8,6 +9,31 @@ import { saturateInto } from "./saturate.ts";
 
 const [LEAST, MOST] = [-(2 ** 31), 2 ** 31 - 1];
 
+/** Of numbers that follow one another, as s32. @param into as many */
+export function ratios(
+  into: Int32Array,
+  numbers: { readonly data: Uint8Array | Int32Array; readonly from: number; readonly count: number },
+  multiplier: number,
+  divisor: number,
+  offset = 0,
+): void {
+  const { data, from, count } = numbers;
+  for (let i = 0; i < count; i++) {
+    const number = ratio((data[from + i] as number) - offset, multiplier, divisor);
+    into[i] = Math.max(LEAST, Math.min(MOST, number));
+  }
+}
+
+/** Of an operand of divisors, one for each row of the output, and of k. */
+export function checkDivisors(check: StepCheck, name: "b" | "c"): void {
+  const { step } = check;
+  const divisors = check.plain(name, "s32");
+  check.must(step.k >= 1, "k (multiplier)", step.k, ">= 1");
+  if (divisors === undefined) return;
+  const [count, rows] = [elementCount(divisors.dims), rowCount(step.dims)];
+  check.must(count === rows, `elements of operand ${name}`, count, `${rows}, one a row`);
+}
+
 export function prepareRatio({ type, dims, k }: Step, { type: aType }: PreparedOperand): Kernel {
   const offset = aType === "s8" ? 128 : 0;
   const length = lastDim(dims);
@@ -15,13 +41,11 @@ export function prepareRatio({ type, dims, k }: Step, { type: aType }: PreparedO
     const input = a as Uint8Array | Int32Array;
     const divisors = b as Int32Array;
     const numbers = unstored(out.length);
-    let row = Math.floor(at / length);
-    for (let i = 0, end = (row + 1) * length - at; i < out.length; row++, end += length) {
-      const divisor = divisors[row] as number;
-      for (const last = Math.min(end, out.length); i < last; i++) {
-        const number = ratio((input[at + i] as number) - offset, k, divisor);
-        numbers[i] = Math.max(LEAST, Math.min(MOST, number));
-      }
+    for (let i = 0, row = Math.floor(at / length); i < out.length; row++) {
+      const count = Math.min((row + 1) * length - at, out.length) - i;
+      const part = numbers.subarray(i, i + count);
+      ratios(part, { data: input, from: at + i, count }, k, divisors[row] as number, offset);
+      i += count;
     }
     saturateInto(out, type, numbers);
   });

@@ -1,9 +1,9 @@
 import { INTEGERS, type StepCheck } from "../program/check.ts";
-import { elementCount, isPlanes, isRatio, lastDim, rowCount, type Step } from "../program/form.ts";
+import { isPlanes, isRatio, lastDim, type Step } from "../program/form.ts";
 import { readWord } from "./broadcast.ts";
 import type { OpcodeForm, OperandSource, PreparedOperand, Read } from "./opcode.ts";
 import { planesReads, planesRules, preparePlanes } from "./planes.ts";
-import { prepareRatio } from "./ratio.ts";
+import { checkDivisors, prepareRatio } from "./ratio.ts";
 import { channelRules, channelsOf, readChannel } from "./requant.ts";
 
 /** RESCALE: s32 → s32 by the channel's multiplier, addend and shift, or to planes of bytes (planes.ts); or integers by a
@@ -48,13 +48,8 @@ function ratioReads(step: Step, element: number, source: OperandSource): Read[] 
 }
 
 function ratioRules(check: StepCheck): void {
-  const { step } = check;
   check.type("u8", "s8", "s32");
   check.sameDims("a", check.plain("a", ...INTEGERS));
-  const divisors = check.plain("b", "s32");
+  checkDivisors(check, "b");
   check.none("c");
-  check.must(step.k >= 1, "k (multiplier)", step.k, ">= 1");
-  if (divisors === undefined) return;
-  const [count, rows] = [elementCount(divisors.dims), rowCount(step.dims)];
-  check.must(count === rows, "elements of operand b", count, `${rows}, one a row`);
 }

@@ -1,14 +1,15 @@
 import type { StepCheck } from "../program/check.ts";
 import { elementCount, lastDim, type Step } from "../program/form.ts";
 import type { Kernel, PreparedOperand } from "./opcode.ts";
-import { inChunks, integerReader } from "./readers.ts";
+import { inChunks, integerReader, unstored } from "./readers.ts";
 import { S32_MAX, S32_MIN } from "./rounding.ts";
+import { saturateInto } from "./saturate.ts";
 
 /** ARITH rotate: pairs of neighbours (x, y) of a, as complex numbers, times those (c, s) of b, by 2^k, rounded, halves up,
  *  and saturated. Source: docs/EXACT.md, section 3. */
 
 export function prepareRotate(
-  { dims, k }: Step,
+  { type, dims, k }: Step,
   [a, b]: readonly [PreparedOperand, PreparedOperand],
 ): Kernel {
   const [readA, readB] = [integerReader(dims, a, 0), integerReader(dims, b, 1)];
@@ -16,18 +17,20 @@ export function prepareRotate(
   // Rows and chunks are even, so a part begins with a pair's first element.
   return inChunks(elementCount(dims), (out, at, left, right) => {
     const [numbers, turns] = [readA(left, at, out.length), readB(right, at, out.length)];
+    const found = unstored(out.length);
     for (let i = 0; i < out.length; i += 2) {
       const [x, y] = [numbers[i] as number, numbers[i + 1] as number];
       const [c, s] = [turns[i] as number, turns[i + 1] as number];
       const [xc, ys, xs, yc] = [x * c, y * s, x * s, y * c];
       if (isExact(xc) && isExact(ys) && isExact(xs) && isExact(yc)) {
-        out[i] = saturated(Math.floor((xc - ys + half) / unit));
-        out[i + 1] = saturated(Math.floor((xs + yc + half) / unit));
+        found[i] = saturated(Math.floor((xc - ys + half) / unit));
+        found[i + 1] = saturated(Math.floor((xs + yc + half) / unit));
       } else {
-        out[i] = sumOfProducts(x, c, -y, s, k);
-        out[i + 1] = sumOfProducts(x, s, y, c, k);
+        found[i] = sumOfProducts(x, c, -y, s, k);
+        found[i + 1] = sumOfProducts(x, s, y, c, k);
       }
     }
+    saturateInto(out, type, found);
   });
 }
 
@@ -43,7 +46,7 @@ function sumOfProducts(x: number, c: number, y: number, s: number, k: number): n
   return saturated(Number((2n * value + (1n << BigInt(k))) >> BigInt(k + 1)));
 }
 
-/** One element. @param first whether it is the first one of its pair */
+/** One element, within s32. @param first whether it is the first one of its pair */
 export const rotated = (
   [x, y]: readonly [number, number],
   [c, s]: readonly [number, number],
@@ -57,7 +60,7 @@ const MOST_SHIFT = 31;
 export function rotateRules(check: StepCheck): void {
   const { step } = check;
   const length = lastDim(step.dims);
-  check.type("s32");
+  check.type("u8", "s8", "s32");
   check.must(length % 2 === 0, "last dim", length, "an even number");
   for (const name of ["a", "b"] as const) {
     const operand = check.plain(name, "s32");

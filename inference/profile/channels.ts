@@ -134,9 +134,12 @@ export function checkForm(
   }
 }
 
-/** Intervals of a channelwise step's sums `a + bias′`, and the channels' parameters. */
-export function channelSums(ctx: StepRanges): { sums: Range; channels: readonly ChannelParameters[] } {
-  const source = ctx.operand("a").range;
+/** Intervals of a channelwise step's sums `a + bias′`, and the channels' parameters.
+ *  @param source in place of operand a's intervals */
+export function channelSums(
+  ctx: StepRanges,
+  source = ctx.operand("a").range,
+): { sums: Range; channels: readonly ChannelParameters[] } {
   const { descriptor, bytes } = ctx.weight("b");
   const count = descriptor.dims[0] as number;
   const channels = parametersOf(bytes, 32, count);

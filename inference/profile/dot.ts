@@ -4,6 +4,7 @@ import {
   isPlanesDot,
   isSumsDot,
   lastDim,
+  NONE,
   rowCount,
   type Slot,
   type WeightDescriptor,
@@ -13,7 +14,7 @@ import { WIDEN } from "./arith.ts";
 import { CAN_BE_ZERO, type ElementReads, type ReadForm, wholeRow, zerosAt } from "./causality/reads.ts";
 import { limitedRange, parametersOf, requantizedRange, spread, wrapped } from "./channels.ts";
 import type { StepRanges } from "./context.ts";
-import { type Ends, empty, hull, isUniform, type Range, uniform } from "./range.ts";
+import { combine, type Ends, empty, hull, isUniform, type Range, uniform } from "./range.ts";
 
 /** Above this many multiplications the rows of an activation share one interval for each column. */
 const MAX_PRODUCTS = 2 ** 26;
@@ -113,9 +114,15 @@ export function dotRange(ctx: StepRanges): Range {
   const range = wrapped(ctx, { ...accumulators(ctx, ctx.weight("b")), tiny: 1 });
   if (isSumsDot(step)) return spread(range, step.dims, n);
   const channels = parametersOf(bytes, 32 * (Math.ceil(k / 32) + 1), n);
-  return step.type === "s32"
-    ? limitedRange(ctx, range, channels, n)
-    : requantizedRange(ctx, range, channels, n);
+  if (step.type !== "s32") return requantizedRange(ctx, range, channels, n);
+  const limited = limitedRange(ctx, range, channels, n);
+  if (step.c === NONE) return limited;
+  const terms = [{ range: limited, dims: step.dims }, ctx.operand("c")];
+  const sums = combine(terms, step.dims, ([x, y], [z, w], out) => {
+    out[0] = (x as number) + (y as number);
+    out[1] = (z as number) + (w as number);
+  });
+  return ctx.within({ ...sums, tiny: 1 }, "the sum can leave s32", WIDEN);
 }
 
 /** Intervals of DOT activations: the sum of each product's interval. */
@@ -172,15 +179,20 @@ function interval(a: Range, i: number, b: Range, j: number): [low: number, high:
   return [Math.min(w, x, y, z), Math.max(w, x, y, z)];
 }
 
-/** The row of the element's group; of DOT activations both rows. */
+/** The row of the element's group, and what is added; of DOT activations both rows. */
 export function dotReads(form: ReadForm): ElementReads {
   if (isActivationDot(form.step)) return bothRows(form);
   const { dims, k: groups } = form.step;
   const n = lastDim(dims);
-  return wholeRow(form, (element) => {
-    const row = Math.floor(element / n);
-    return row * groups + Math.floor(((element % n) * groups) / n);
+  const row = wholeRow(form, (element) => {
+    const first = Math.floor(element / n) * groups;
+    return first + Math.floor(((element % n) * groups) / n);
   });
+  if (form.dims[2] === undefined) return row;
+  return (element, visit) => {
+    row(element, visit);
+    visit(2, element, 1);
+  };
 }
 
 /** No term with a factor that is always 0. In a step of too many products to look at each, the beginnings of both rows

@@ -30,11 +30,12 @@ function planesOf(low: number, high: number): readonly [Bytes, Bytes] {
   return [ofHigh, ofHigh[0] === ofHigh[1] ? [least & 255, most & 255] : [0, 255]];
 }
 
-/** The number whose byte it is. */
-export function planesReads({ step }: ReadForm): ElementReads {
+/** The number whose byte it is, and its row's divisor. */
+export function planesReads({ step, dims: [, , divisors] }: ReadForm): ElementReads {
   const length = planeLength(step);
   return (element, visit) => {
     const row = Math.floor(element / (2 * length));
     visit(0, row * length + (element % length), 1);
+    if (divisors !== undefined) visit(2, row, 1);
   };
 }

@@ -74,6 +74,13 @@ export function exactly(values: ArrayLike<number>, isReal = false): Range {
   return data.length > MAX_INTERVALS ? hull(range) : range;
 }
 
+/** What `sat` of a type makes of intervals. */
+export function saturatedRange({ low, high }: Range, type: TensorType): Range {
+  const [min, max] = LIMITS[type];
+  const clamp = (value: number): number => Math.min(Math.max(value, min), max);
+  return { low: low.map(clamp), high: high.map(clamp), tiny: 1 };
+}
+
 export const isUniform = (range: Range): boolean => range.low.length === 1;
 
 export function lowest(range: Range): number {

@@ -1,32 +1,34 @@
-import { planeLength } from "../opcodes/planes.ts";
+import { numberDims } from "../opcodes/planes.ts";
 import { shiftedSum } from "../opcodes/rounding.ts";
-import { isPlanes, isRatio, lastDim } from "../program/form.ts";
+import { isPlanes, isRatio, lastDim, NONE } from "../program/form.ts";
 import type { ChannelParameters } from "../program/weights.ts";
 import { type ElementReads, type ReadForm, sameElement } from "./causality/reads.ts";
 import { channelSums, checkForm, eachByChannel, SMALLER, spread } from "./channels.ts";
 import type { StepRanges } from "./context.ts";
 import { planesRange, planesReads } from "./planes.ts";
 import type { Range } from "./range.ts";
-import { ratioRange, ratioReads } from "./ratio.ts";
+import { quotients, ratioRange, ratioReads } from "./ratio.ts";
 
 /** Intervals of RESCALE. */
 export function rescaleRange(ctx: StepRanges): Range {
   if (isRatio(ctx.step)) return ratioRange(ctx);
-  const { sums, channels } = channelSums(ctx);
+  const { step } = ctx;
+  const { dims } = isPlanes(step) ? { dims: numberDims(step) } : ctx.operand("a");
+  const numbers = step.c === NONE ? undefined : quotients(ctx, "c", dims, "s32");
+  const { sums, channels } = channelSums(ctx, numbers);
   const apply = (acc: number, channel: ChannelParameters): number => {
     checkForm(ctx, channel, [acc, acc], "integer");
     return Number(shiftedSum(acc, channel));
   };
   const [low, high] = [eachByChannel(sums.low, channels, apply), eachByChannel(sums.high, channels, apply)];
   const rescaled = { low, high, tiny: 1 };
-  const { dims } = ctx.operand("a");
   const result = ctx.within(
-    spread(rescaled, dims, isPlanes(ctx.step) ? planeLength(ctx.step) : lastDim(dims)),
+    spread(rescaled, dims, lastDim(dims)),
     "the result can leave s32",
     SMALLER,
     "s32",
   );
-  return isPlanes(ctx.step) ? planesRange(ctx.step, result) : result;
+  return isPlanes(step) ? planesRange(step, result) : result;
 }
 
 export function rescaleReads(form: ReadForm): ElementReads {

@@ -2,7 +2,7 @@ import { S32_MAX, S32_MIN } from "../opcodes/rounding.ts";
 import { elementCount } from "../program/form.ts";
 import { broadcastMaps, type ElementReads, type ReadForm } from "./causality/reads.ts";
 import type { RangedOperand, StepRanges } from "./context.ts";
-import { broadcastIndex, hull, isUniform, MAX_INTERVALS, type Range } from "./range.ts";
+import { broadcastIndex, hull, isUniform, MAX_INTERVALS, type Range, saturatedRange } from "./range.ts";
 
 /** What the emitted file computes in 64 bits stays below it, with room to spare. */
 const MOST = 2 ** 62;
@@ -14,7 +14,7 @@ const INEXACTNESS = 2 ** 12;
 
 /** Intervals of a rotation, pair by pair. What saturates does so by definition. */
 export function rotateRange(ctx: StepRanges): Range {
-  const { dims, k } = ctx.step;
+  const { type, dims, k } = ctx.step;
   const [a, b] = [ctx.operand("a"), ctx.operand("b")];
   const count = elementCount(dims);
   const length = (isUniform(a.range) && isUniform(b.range)) || count > MAX_INTERVALS ? 2 : count;
@@ -39,7 +39,7 @@ export function rotateRange(ctx: StepRanges): Range {
   }
   if (largest + half > MOST)
     ctx.problem("the numerator can leave 64 bits", -largest, largest, `at most ${MOST}`, NARROW);
-  return length < count ? hull(result) : result;
+  return saturatedRange(length < count ? hull(result) : result, type);
 }
 
 type Interval = readonly [number, number];

@@ -1,5 +1,6 @@
 /** The last step of a directed program of numbers of 16 bits, in planes of bytes. */
 import type { Value } from "../../conformance/generate/program-builder.ts";
+import { variantCode } from "../../inference/program/codes.ts";
 import { elementCount, lastDim, type TensorType } from "../../inference/program/form.ts";
 import { packChannel, packDot } from "../../inference/program/weights.ts";
 import type { DirectedBuilder, Target } from "./directed-builder.ts";
@@ -25,7 +26,13 @@ export function planes(b: DirectedBuilder, target: Target): Value {
     return { ...NOTHING, bias, multiplier, addend: BigInt(rng.int(0, 65_535)) << BigInt(shift), shift };
   });
   const words = b.weight({ layout: "channel", type: "u8", dims: [channels.length] }, packChannel(channels));
-  return finish(b, target, { dims: [...dims.slice(0, -1), 2 * k], a, b: words });
+  const fields = { dims: [...outer, 2 * k], a, b: words };
+  if (rng.chance(0.5)) return finish(b, target, fields);
+  // Quotients of up to the numbers' own size.
+  const multiplier = rng.pick([1, rng.int(1, 2 ** 20), 2 ** 26]);
+  const divisors = integers("s32", multiplier, multiplier * rng.pick([1, 3, 20]) + 3);
+  const own = rng.pick([[...outer, 1], outer.length === 0 ? [1] : outer, [elementCount(outer)]]);
+  return finish(b, target, { ...fields, c: b.operand(divisors, own), k: multiplier });
 }
 
 /** By which most sums come to lie inside of a byte, or of some number of bits, and some beyond.
@@ -50,6 +57,8 @@ export function planesDot(b: DirectedBuilder, target: Target): Value {
   const rows = Math.max(1, Math.min(Math.floor(15_000 / (k * groups)), Math.floor(2400 / n)));
   const dims = rng.chance(0.5) ? [rows * groups, 2 * k] : [rows, groups, 2 * k];
   const a = b.operand(integers("u8"), dims, false);
+  const isRescaled = target.variant === variantCode("dot", "rescaled");
+  const isAdded = isRescaled && target.type === "s32" && rng.chance(0.5);
   const offset = rng.pick([0, 128, 128, rng.int(1, 255)]);
   const most = Math.max(1, Math.min(128, Math.floor(2 ** 15 / k)));
   const bytes = rng
@@ -60,8 +69,11 @@ export function planesDot(b: DirectedBuilder, target: Target): Value {
     let sum = 0;
     for (let i = 0; i < k; i++) sum += (bytes[row * k + i] as number) - offset;
     const bias = -32_768 * sum + rng.int(-1000, 1000);
-    return { ...rescaling(rng, spread, target.type), bias, weightOffset: offset };
+    const own = rescaling(rng, spread, target.type);
+    return { ...own, ...(isAdded ? { upper: own.upper % 30 } : {}), bias, weightOffset: offset };
   });
   const weights = b.weight({ layout: "dot", type: "u8", dims: [n, k] }, packDot(bytes, k, channels));
-  return finish(b, target, { dims: [rows, n], a, b: weights, k: groups });
+  const fields = { dims: [rows, n], a, b: weights, k: groups };
+  if (!isAdded) return finish(b, target, fields);
+  return finish(b, target, { ...fields, c: b.operand(integers("s32", -(2 ** 30), 2 ** 30), [rows, n]) });
 }

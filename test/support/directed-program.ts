@@ -54,7 +54,7 @@ export const TARGETS: readonly Target[] = [
   ...targets("dot", variantCode("dot", "planes"), ["s32"]),
   ...targets("rescale", variantCode("rescale", "planes"), ["u8"]),
   ...targets("dot", variantCode("dot", "rescaled"), ["s32", "u8", "s8"]),
-  ...targets("arith", variantCode("arith", "rotate"), ["s32"]),
+  ...targets("arith", variantCode("arith", "rotate"), ["s32", "u8", "s8"]),
 ];
 
 export interface DirectedProgram {

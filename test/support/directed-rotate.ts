@@ -11,7 +11,10 @@ export function rotate(b: DirectedBuilder, target: Target): Value {
   dims[last] = 2 * Math.ceil((dims[last] as number) / 2);
   const bits = rng.int(1, 31);
   const other = Math.min(31, rng.pick([15, 60 - bits, rng.int(1, 60 - bits)]));
-  const k = rng.pick([0, Math.min(31, other), Math.min(31, Math.max(0, bits + other - 30)), rng.int(0, 31)]);
+  const isByte = target.type !== "s32";
+  const byteShift = Math.min(31, Math.max(0, bits + other - rng.int(5, 8)));
+  const shifts = [0, Math.min(31, other), Math.min(31, Math.max(0, bits + other - 30)), rng.int(0, 31)];
+  const k = isByte && rng.chance(0.8) ? byteShift : rng.pick(shifts);
   const operand = (size: number): Value => {
     const most = Math.min(2 ** 31 - 1, 2 ** size);
     const own = rng.chance(0.6) ? dims : dims.slice(rng.int(0, last));

@@ -64,7 +64,7 @@ library Arith {
     function _judgeRotate(Trial memory t, Opening[] calldata openings) private view returns (uint256) {
         uint256 a = _openPair(t, openings, 0);
         uint256 b = _openPair(t, openings, 1);
-        return Values.saturate(TYPE_S32, rotate(a, b, t.record.head.attribute(), t.element % 2 == 0));
+        return Values.saturate(t.out.code, rotate(a, b, t.record.head.attribute(), t.element % 2 == 0));
     }
 
     /// @dev Rows are even and words hold eight numbers: a pair is in one word.
@@ -152,7 +152,7 @@ library Arith {
     }
 
     function _rotateRules(Scan memory s) private pure {
-        StepRules.outputType(s, StepRules.S32);
+        StepRules.outputType(s, StepRules.BYTES | StepRules.S32);
         for (uint256 position = 0; position < 2; ++position) {
             StepRules.broadcast(s, position, StepRules.S32);
             (Facts facts,) = StepRules.plain(s, position, StepRules.S32);

@@ -27,6 +27,7 @@ import {
     DOT_RESCALED,
     DOT_S32,
     LAYOUT_DOT,
+    NONE,
     OP_DOT,
     ProgramField,
     TYPE_S32,
@@ -59,7 +60,9 @@ library Dot {
         if (t.record.head.variant() == Requant.INTEGER) {
             return one(true, activations, a.last, weights);
         }
-        if (t.record.head.variant() >= DOT_PLANES) return _judgePlanes(t, activations, b.last, weights);
+        if (t.record.head.variant() >= DOT_PLANES) {
+            return _added(t, openings, _judgePlanes(t, activations, b.last, weights));
+        }
         (int256 acc, Parameters parameters) = accumulate(activations, a.last, weights);
         return Requant.outputOf(t, acc, parameters);
     }
@@ -76,6 +79,19 @@ library Dot {
         if (variant != DOT_RESCALED) revert UnknownVariant(OP_DOT, variant);
         int256 scaled = Requant.scale(acc, parameters);
         return t.out.code == TYPE_S32 ? limited(scaled, parameters) : Requant.clamp(scaled, parameters);
+    }
+
+    /// @dev What is added is s32, as the output is then. @param stored output without it
+    function _added(Trial memory t, Opening[] calldata openings, uint256 stored)
+        private
+        view
+        returns (uint256)
+    {
+        if (t.record.head.operandOf(2) == NONE) return stored;
+        uint256 added = Openings.openElement(t, openings, Openings.operand(t, 2), t.element);
+        unchecked {
+            return (stored + added) & 0xFFFFFFFF;
+        }
     }
 
     /// @notice Stored s32: a number clamped to `-2^u` to `2^u - 1`, u being the upper clamp modulo 32.
@@ -251,7 +267,11 @@ library Dot {
             StepRules.outputType(s, variant == DOT_RESCALED ? types | StepRules.BYTES : types);
             (Facts input,) = StepRules.plain(s, 0, isPlanes ? StepRules.U8 : StepRules.BYTES);
             (Facts table,) = StepRules.weights(s, 1, LAYOUT_DOT);
-            StepRules.none(s, 2);
+            if (variant == DOT_RESCALED && s.own.code() == TYPE_S32 && s.head.operandOf(2) != NONE) {
+                StepRules.same(s, 2, StepRules.S32);
+            } else {
+                StepRules.none(s, 2);
+            }
             uint256 groups = s.head.attribute();
             uint256 outputs = s.own.last();
             if (groups == 0 || outputs % groups != 0) StepRules.fail(s, ProgramField.K, groups);

@@ -44,14 +44,18 @@ library Requant {
         view
         returns (int256 acc, Parameters parameters)
     {
-        return openAt(t, openings, t.element, t.element % t.out.last);
+        unchecked {
+            int256 x;
+            (x, parameters) = openAt(t, openings, t.element, t.element % t.out.last);
+            acc = Values.wrap(x + parameters.bias());
+        }
     }
 
-    /// @param element of a @param index of its parameter word, where there is one for each channel
+    /// @param element of a @param index of its parameter word, where there is one for each channel @return x the element
     function openAt(Trial memory t, Opening[] calldata openings, uint256 element, uint256 index)
         internal
         view
-        returns (int256 acc, Parameters parameters)
+        returns (int256 x, Parameters parameters)
     {
         unchecked {
             Tensor memory a = Openings.operand(t, 0);
@@ -59,7 +63,7 @@ library Requant {
             Tensor memory channels = Openings.operand(t, 1);
             uint256 channel = channels.rows == 1 ? 0 : index;
             parameters = Parameters.wrap(Openings.openWord(t, openings, channels, channel, 0));
-            acc = Values.wrap(int256(stored) + parameters.bias());
+            x = Values.wrap(int256(stored));
         }
     }
 

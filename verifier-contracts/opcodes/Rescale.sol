@@ -9,6 +9,7 @@ import {StepRules} from "../libraries/StepRules.sol";
 import {Values} from "../libraries/Values.sol";
 import {
     LAYOUT_CHANNEL,
+    NONE,
     ProgramField,
     RESCALE_CHANNEL,
     RESCALE_PLANES,
@@ -33,15 +34,18 @@ library Rescale {
         return rescale(acc, parameters);
     }
 
-    /// @dev A row is the high bytes of as many of a's numbers, then the low ones.
+    /// @dev A row is the high bytes of as many of a's numbers, or of their ratios, then the low ones.
     function _judgePlanes(Trial memory t, Opening[] calldata openings) private view returns (uint256) {
         unchecked {
             uint256 length = t.out.last / 2;
             uint256 column = t.element % t.out.last;
             uint256 index = column % length;
             uint256 element = (t.element / t.out.last) * length + index;
-            (int256 acc, Parameters parameters) = Requant.openAt(t, openings, element, index);
-            uint256 number = numberOf(rescale(acc, parameters));
+            (int256 x, Parameters parameters) = Requant.openAt(t, openings, element, index);
+            if (t.record.head.operandOf(2) != NONE) {
+                x = Values.clamp(_quotient(t, openings, 2, x), type(int32).min, type(int32).max);
+            }
+            uint256 number = numberOf(rescale(Values.wrap(x + parameters.bias()), parameters));
             return column < length ? number / 256 : number % 256;
         }
     }
@@ -56,10 +60,20 @@ library Rescale {
         unchecked {
             Tensor memory a = Openings.operand(t, 0);
             int256 x = Values.toInteger(a.code, Openings.openElement(t, openings, a, t.element));
-            Tensor memory b = Openings.operand(t, 1);
-            uint256 divisor = Openings.openElement(t, openings, b, t.element / t.out.last);
-            int256 quotient = ratio(x, t.record.head.attribute(), Values.wrap(int256(divisor)));
-            return Values.saturate(t.out.code, quotient);
+            return Values.saturate(t.out.code, _quotient(t, openings, 1, x));
+        }
+    }
+
+    /// @dev x times k by its row's divisor, not saturated. @param position of the operand that has the divisors
+    function _quotient(Trial memory t, Opening[] calldata openings, uint256 position, int256 x)
+        private
+        view
+        returns (int256)
+    {
+        unchecked {
+            Tensor memory divisors = Openings.operand(t, position);
+            uint256 divisor = Openings.openElement(t, openings, divisors, t.element / t.out.last);
+            return ratio(x, t.record.head.attribute(), Values.wrap(int256(divisor)));
         }
     }
 
@@ -93,14 +107,17 @@ library Rescale {
     function _ratioRules(Scan memory s) private pure {
         StepRules.outputType(s, StepRules.BYTES | StepRules.S32);
         StepRules.same(s, 0, StepRules.INTEGER);
-        (Facts divisors,) = StepRules.plain(s, 1, StepRules.S32);
-        if (divisors.count() != s.own.rows()) {
-            StepRules.fail(s, ProgramField.OPERAND_B, divisors.count());
-        }
+        _divisorRules(s, 1);
         StepRules.none(s, 2);
-        if (s.head.attribute() == 0) StepRules.fail(s, ProgramField.K, 0);
         s.needs(NEW_VERSION);
         StepRules.withoutKernel(s);
+    }
+
+    /// @dev Of an operand of divisors, one for each row of the output, and of k.
+    function _divisorRules(Scan memory s, uint256 position) private pure {
+        (Facts divisors,) = StepRules.plain(s, position, StepRules.S32);
+        if (divisors.count() != s.own.rows()) StepRules.failOperand(s, position, divisors.count());
+        if (s.head.attribute() == 0) StepRules.fail(s, ProgramField.K, 0);
     }
 
     function _planesRules(Scan memory s) private pure {
@@ -114,8 +131,8 @@ library Rescale {
             if (channels.rows() != 1 && channels.rows() != length) {
                 StepRules.fail(s, ProgramField.OPERAND_B, channels.rows());
             }
-            StepRules.none(s, 2);
-            StepRules.noAttribute(s);
+            if (s.head.operandOf(2) == NONE) StepRules.noAttribute(s);
+            else _divisorRules(s, 2);
             s.needs(NEW_VERSION);
             StepRules.withoutKernel(s);
         }

@@ -1,7 +1,7 @@
 /** What places do: they say which others a place may read, and turn queries and keys. */
 import type { Operand } from "../../program/form.ts";
 import type { QuantizedRows } from "../quantized-rows.ts";
-import { bytes, product, type Wide } from "../steps.ts";
+import { product, type Wide } from "../steps.ts";
 import type { Context } from "./context.ts";
 
 export interface Places {
@@ -53,5 +53,5 @@ export function turned(
 ): Operand {
   const result = { unit: steps.map((step) => step / 2 ** STEP_BITS), bits: MOST_BITS };
   const numbers = product(builder, x, rows, [places], result);
-  return bytes(builder, builder.rotate(numbers, turns, TURN_BITS), [2 ** -STEP_BITS]);
+  return builder.rotate("s8", numbers, turns, TURN_BITS + STEP_BITS);
 }

@@ -73,7 +73,7 @@ library MakeElements {
         spread(c, 0, type_);
         if (c.variant == 9) return;
         spread(c, 1, c.dice.once(2) ? type_ : integerType(c.dice));
-        if (c.variant == 5) _divisors(c);
+        if (c.variant == 5) _divisors(c, 1);
     }
 
     /// @dev Rows of pairs, of which each operand has all; its other axes broadcast.
@@ -86,7 +86,8 @@ library MakeElements {
             uint256 axis = 256 - 32 * rank;
             // The last dim, made even.
             if ((shape >> axis) & 1 == 1) shape += 1 << axis;
-            Cases.output(c, 2, rank, shape);
+            Cases.output(c, c.dice.once(2) ? 2 : c.dice.below(2), rank, shape);
+            if (c.code != 2 && c.dice.once(2)) c.attribute = c.dice.range(20, 27);
             for (uint256 position = 0; position < 2; ++position) {
                 (rank, shape) = spreadShape(c);
                 axis = 256 - 32 * rank;
@@ -108,10 +109,10 @@ library MakeElements {
     }
 
     /// @dev Often powers of two, and often all alike, as lanes and blocks of eight want them.
-    function _divisors(Case memory c) private pure {
+    function _divisors(Case memory c, uint256 position) private pure {
         unchecked {
-            bytes memory data = c.operands[1].data;
-            if (c.operands[1].code != 2 || c.dice.once(4)) return;
+            bytes memory data = c.operands[position].data;
+            if (c.operands[position].code != 2 || c.dice.once(4)) return;
             uint256 style = c.dice.below(4);
             uint32 divisor = uint32(1 << c.dice.below(32));
             for (uint256 i = 0; i < data.length; i += 4) {
@@ -126,23 +127,35 @@ library MakeElements {
         }
     }
 
+    /// @notice What numbers are multiplied by before they are divided.
+    function multiplier(Dice memory d) internal pure returns (uint256 k) {
+        k = d.once(3) ? uint32(d.range(1, 300)) : Dices.hostileInteger(d.next());
+        if (k == 0) k = 1;
+    }
+
     /// @notice RESCALE ratio. A divisor a row: the rows' axes with a last one of 1 or without it, or all in one.
     function ratio(Case memory c) internal pure {
         unchecked {
             c.variant = 1;
-            c.attribute = c.dice.once(3) ? uint32(c.dice.range(1, 300)) : Dices.hostileInteger(c.dice.next());
-            if (c.attribute == 0) c.attribute = 1;
+            c.attribute = multiplier(c.dice);
             uint256 rank = c.dice.range(1, 6);
             uint256 shape = c.dice.shape(rank, size(c.dice));
             Cases.output(c, c.dice.below(3), rank, shape);
             plain(c, 0, integerType(c.dice), rank, shape);
-            uint256 rows = c.count / c.last;
+            rowDivisors(c, 1);
+        }
+    }
+
+    /// @notice A divisor for each row of the output, which is there.
+    function rowDivisors(Case memory c, uint256 position) internal pure {
+        unchecked {
+            uint256 rank = c.rank;
             uint256 style = rank == 1 ? 2 : c.dice.below(3);
-            shape &= ~(uint256(0xFFFFFFFF) << (256 - 32 * rank));
-            if (style == 0) plain(c, 1, 2, rank - 1, shape);
-            else if (style == 1) plain(c, 1, 2, rank, shape | 1 << (256 - 32 * rank));
-            else plain(c, 1, 2, 1, rows << 224);
-            _divisors(c);
+            uint256 shape = c.shape & ~(uint256(0xFFFFFFFF) << (256 - 32 * rank));
+            if (style == 0) plain(c, position, 2, rank - 1, shape);
+            else if (style == 1) plain(c, position, 2, rank, shape | 1 << (256 - 32 * rank));
+            else plain(c, position, 2, 1, c.count / c.last << 224);
+            _divisors(c, position);
         }
     }
 

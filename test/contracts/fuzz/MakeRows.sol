@@ -35,6 +35,7 @@ library MakeRows {
             if (isPlanes) _activations(c, 0, c.count / outputs * groups, 2 * length, 1);
             else _activations(c, 0, c.count / outputs * groups, length, 2);
             _weights(c, outputs, length);
+            if (c.variant == 5 && c.code == 2 && c.dice.once(2)) MakeElements.plain(c, 2, 2, rank, c.shape);
         }
     }
 
@@ -139,6 +140,9 @@ library MakeRows {
                 Cases.write(words, 32 * i, parameters(c.dice));
             }
             Cases.operand(c, 1, LAYOUT_CHANNEL, 0, 1, channels << 224, words);
+            if (!isPlanes || c.dice.once(2)) return;
+            MakeElements.rowDivisors(c, 2);
+            c.attribute = MakeElements.multiplier(c.dice);
         }
     }
 }

@@ -84,7 +84,7 @@ library Naive {
             int256 z = numerator >= 0 ? numerator / (2 * half) : -((2 * half - 1 - numerator) / (2 * half));
             if (z > type(int32).max) z = type(int32).max;
             if (z < type(int32).min) z = type(int32).min;
-            return uint32(uint256(z));
+            return _sat(c.code, z);
         }
     }
 
@@ -194,7 +194,10 @@ library Naive {
             }
             sum = _wrap(sum + int256(int32(uint32(parameters >> 224))));
             if (c.variant == 0 || c.variant == 4) return uint32(uint256(sum));
-            return c.variant == 5 ? _rescaled(c, sum, parameters) : _scaled(c, sum, parameters);
+            if (c.variant != 5) return _scaled(c, sum, parameters);
+            uint256 stored = _rescaled(c, sum, parameters);
+            if (c.operands[2].data.length == 0) return stored;
+            return uint256(uint32(stored)) + Cases.element(c.operands[2], i) & 0xFFFFFFFF;
         }
     }
 
@@ -255,6 +258,7 @@ library Naive {
             uint256 column = i % c.last % length;
             uint256 parameters = Cases.read(b.data, b.last == 1 ? 0 : column, 32);
             int256 x = Cases.number(2, Cases.element(a, i / c.last * length + column));
+            if (c.operands[2].data.length != 0) x = _quotient(c, c.operands[2], x, i);
             int256 v = _floor(_wrap(x + int256(int32(uint32(parameters >> 224)))), parameters);
             v = _wrap(v);
             uint256 number = v < 0 ? 0 : v > 65_535 ? 65_535 : uint256(v);
@@ -269,16 +273,25 @@ library Naive {
         returns (uint256)
     {
         unchecked {
-            int256 d = Cases.number(2, Cases.element(b, i / c.last));
-            int256 product = Cases.number(a.code, Cases.element(a, i)) * int256(c.attribute);
-            int256 q = 0;
+            return _sat(c.code, _quotient(c, b, Cases.number(a.code, Cases.element(a, i)), i));
+        }
+    }
+
+    /// @dev Within s32.
+    function _quotient(Case memory c, Operand memory divisors, int256 x, uint256 i)
+        private
+        pure
+        returns (int256 q)
+    {
+        unchecked {
+            int256 d = Cases.number(2, Cases.element(divisors, i / c.last));
+            int256 product = x * int256(c.attribute);
             if (d > 0) {
                 q = product < 0 ? -((d - 1 - product) / d) : product / d;
                 if (2 * (product - q * d) >= d) ++q;
             }
-            if (c.code != 2) return _sat(c.code, q);
             if (q > type(int32).max) q = type(int32).max;
-            return uint32(uint256(q < type(int32).min ? type(int32).min : q));
+            if (q < type(int32).min) q = type(int32).min;
         }
     }
 

@@ -43,13 +43,47 @@ contract JudgePlanesTest is JudgedStep {
         assertGt(inside, 4);
     }
 
+    /// @dev Each row's numbers by a divisor first, of which some are below 1, and some quotients beyond s32.
+    function test_judgeElement_planesOfQuotients_succeeds() public {
+        for (uint256 i = 0; i < 4; ++i) {
+            setByte(CHANNEL, i, 16, uint8(47 + i));
+        }
+        setU32(IDS, 0, 0, 3);
+        setU32(IDS, 0, 1, 0);
+        setU32(IDS, 1, 0, 40_000);
+        _judged(0x060200, B.dims3(2, 3, 8), INT, CHANNEL, IDS, 70_000);
+        uint256 inside;
+        for (uint256 e = 0; e < 48; ++e) {
+            int256 d = int32(u32Of(IDS, e / 24, e / 8 % 3));
+            uint256 number = _scaled(_quotient(int32(u32Of(INT, e / 8, e % 4)), d), CHANNEL, e % 4);
+            if (number != 0 && number != 65_535) ++inside;
+            Opening[] memory list =
+                openings(_none, wordOf(INT, e / 8, 0), wordOf(CHANNEL, e % 4, 0), wordOf(IDS, e / 24, 0));
+            _expect(e, e / 8, e % 8, false, e % 8 < 4 ? number / 256 : number % 256, list);
+        }
+        assertGt(inside, 4);
+    }
+
+    function _quotient(int256 x, int256 d) private pure returns (int256 q) {
+        if (d < 1) return 0;
+        int256 n = 2 * 70_000 * x + d;
+        q = n / (2 * d);
+        if (n < 0 && n % (2 * d) != 0) --q;
+        if (q > type(int32).max) q = type(int32).max;
+        if (q < type(int32).min) q = type(int32).min;
+    }
+
     function _number(uint256 row, uint256 column, uint16 channels, uint256 channel)
         private
         view
         returns (uint256)
     {
+        return _scaled(int32(u32Of(INT, row, column)), channels, channel);
+    }
+
+    function _scaled(int256 x, uint16 channels, uint256 channel) private view returns (uint256) {
         unchecked {
-            int256 acc = int32(u32Of(INT, row, column) + u32Of(channels, channel, 0));
+            int256 acc = int32(uint32(uint256(x)) + u32Of(channels, channel, 0));
             int256 sum = acc * int256(uint256(u32Of(channels, channel, 1)));
             sum += int64(uint64(u32Of(channels, channel, 2)) << 32 | u32Of(channels, channel, 3));
             int256 v = int32(int256(int64(sum)) >> (byteOf(channels, channel, 16) % 64));
@@ -87,6 +121,25 @@ contract JudgePlanesTest is JudgedStep {
 
     function test_judgeElement_rescaledDotSigned_succeeds() public {
         _rescaled(1);
+    }
+
+    /// @dev Behind them an s32 of its own for each element, with which some sums wrap.
+    function test_judgeElement_rescaledDotAdded_succeeds() public {
+        for (uint256 n = 0; n < 4; ++n) {
+            setByte(HALF, n, 48, 24);
+            setByte(HALF, n, 55, 31);
+        }
+        _judged(0x040502, B.dims2(8, 4), LONG, HALF, ADDED, 1);
+        uint256 wrapped;
+        for (uint256 e = 0; e < 32; ++e) {
+            (uint256 row, uint256 n) = (e / 4, e % 4);
+            (uint256 stored,) = _rescaledSum(2, row, n);
+            int256 sum = int256(int32(uint32(stored))) + int32(u32Of(ADDED, row, n));
+            if (sum < type(int32).min || sum > type(int32).max) ++wrapped;
+            Opening[] memory list = openings(_none, rowOf(LONG, row), rowOf(HALF, n), wordOf(ADDED, row, 0));
+            _expect(e, row, n, true, uint32(uint256(sum)), list);
+        }
+        assertGt(wrapped, 2);
     }
 
     /// @param code of the output's type

@@ -26,24 +26,29 @@ contract JudgeRotateTest is TraceFixture {
         _draft = d;
     }
 
-    function _compare(uint32 shift) private {
+    /// @param code of the output's type
+    function _compare(uint256 code, uint32 shift) private {
         B.Draft memory d = _draft;
-        commitStep(d, 0x080a02, B.dims3(2, 3, 10), NUMBERS, TURNS, N, shift);
+        commitStep(d, bytes3(uint24(0x080a00 + code)), B.dims3(2, 3, 10), NUMBERS, TURNS, N, shift);
         registerCommitted(d);
         for (uint256 e = 0; e < 60; ++e) {
             (uint256 row, uint256 column) = (e / 10, e % 10);
             Opening[] memory list = openings(
-                wordOf(TURNED, row, column / 8),
+                wordOf(TURNED, row, code == 2 ? column / 8 : 0),
                 wordOf(NUMBERS, row, column / 8),
                 wordOf(TURNS, row % 3, column / 8)
             );
             (uint256 computed, uint256 claimed) = judge.judgeElement(modelId, traceRoot, TURNED, e, list);
-            assertEq(computed, _expected(row, column, shift), "expected");
-            assertEq(claimed, u32Of(TURNED, row, column), "claimed");
+            assertEq(computed, _expected(code, row, column, shift), "expected");
+            assertEq(claimed, code == 2 ? u32Of(TURNED, row, column) : byteOf(TURNED, row, column), "claimed");
         }
     }
 
-    function _expected(uint256 row, uint256 column, uint32 shift) private view returns (uint256) {
+    function _expected(uint256 code, uint256 row, uint256 column, uint32 shift)
+        private
+        view
+        returns (uint256)
+    {
         uint256 pair = column - column % 2;
         int256 x = int32(u32Of(NUMBERS, row, pair));
         int256 y = int32(u32Of(NUMBERS, row, pair + 1));
@@ -53,13 +58,37 @@ contract JudgeRotateTest is TraceFixture {
         int256 unit = int256(2 ** (uint256(shift) + 1));
         int256 q = n / unit;
         if (n < 0 && n % unit != 0) --q;
+        if (code != 2) {
+            if (code == 1) q += 128;
+            return q < 0 ? 0 : q > 255 ? 255 : uint256(q);
+        }
         if (q > type(int32).max) q = type(int32).max;
         if (q < type(int32).min) q = type(int32).min;
         return uint32(uint256(q));
     }
 
     function test_judgeElement_rotate_succeeds() public {
-        _compare(31);
+        _compare(2, 31);
+    }
+
+    /// @dev Numbers by which some of the bytes are inside, some beyond both ends.
+    function test_judgeElement_rotateToBytes_succeeds() public {
+        _small();
+        _compare(0, 10);
+    }
+
+    function test_judgeElement_rotateToSignedBytes_succeeds() public {
+        _small();
+        _compare(1, 10);
+    }
+
+    function _small() private {
+        for (uint256 i = 0; i < 60; ++i) {
+            setU32(NUMBERS, i / 10, i % 10, uint32(int32(int256(i * 37 % 400) - 200)));
+        }
+        for (uint256 i = 0; i < 30; ++i) {
+            setU32(TURNS, i / 10, i % 10, uint32(int32(int256(i * 311 % 2000) - 1000)));
+        }
     }
 
     function test_judgeElement_rotateWithoutShift_succeeds() public {
@@ -70,6 +99,6 @@ contract JudgeRotateTest is TraceFixture {
             setU32(NUMBERS, 1, i, uint32(int32(3 - 7 * int256(i))));
             setU32(TURNS, 1, i, uint32(11 + i));
         }
-        _compare(0);
+        _compare(2, 0);
     }
 }

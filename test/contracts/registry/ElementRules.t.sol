@@ -51,10 +51,13 @@ contract ElementRulesTest is StepRulesContext {
     function test_register_rotate_succeeds() public {
         good(record(0x080a02, _d3, INT, INT, N, 0));
         good(record(0x080a02, B.dims3(2, 10, 4), ROWS, ROWS, N, 31));
+        good(record(0x080a00, _d3, INT, INT, N, 27));
+        good(record(0x080a01, _d3, INT, INT, N, 27));
     }
 
     function test_register_rotate_reverts() public {
-        bad(F.TYPE, 0, record(0x080a00, _d3, INT, INT, N, 0));
+        bad(F.TYPE, 3, record(0x080a03, _d3, INT, INT, N, 0));
+        bad(F.TYPE, 4, record(0x080a04, _d3, INT, INT, N, 0));
         bad(F.OPERAND_A, BYTE, record(0x080a02, _d3, BYTE, INT, N, 0));
         bad(F.OPERAND_B, FLOAT, record(0x080a02, _d3, INT, FLOAT, N, 0));
         bad(F.OPERAND_B, LOOKUP, record(0x080a02, _d3, INT, LOOKUP, N, 0));

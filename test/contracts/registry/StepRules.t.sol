@@ -191,6 +191,10 @@ contract StepRulesTest is StepRulesContext {
         good(record(0x060200, B.dims3(2, 3, 8), INT, CHANNELS, N, 0));
         good(record(0x060200, B.dims2(6, 8), INT, CHANNEL, N, 0));
         good(record(0x060200, B.dims2(6, 2), IDS, CHANNEL, N, 0));
+        // A divisor for each row, and what is added.
+        good(record(0x060200, B.dims3(2, 3, 8), INT, CHANNELS, IDS, 7));
+        good(record(0x060200, B.dims2(3, 16), INT, CHANNEL, THREE, 0xFFFFFFFF));
+        good(record(0x040502, B.dims2(6, 4), SIX_ROWS, HALF, SIX_BY_FOUR, 1));
         // Rows of other lengths than a's.
         good(record(0x060200, B.dims2(3, 16), INT, CHANNEL, N, 0));
         good(record(0x060200, B.dims1(48), INT, CHANNEL, N, 0));
@@ -210,6 +214,11 @@ contract StepRulesTest is StepRulesContext {
         bad(F.TYPE, 4, record(0x040504, _d24, LONG, HALF, N, 1));
         bad(F.OPERAND_A, INT, record(0x040502, _d24, INT, HALF, N, 1));
         bad(F.OPERAND_A, 40, record(0x040500, _d24, LONG, DOT, N, 1));
+        // What is added is s32, and has the dims of an s32 output.
+        bad(F.OPERAND_C, INT, record(0x040500, _d24, LONG, HALF, INT, 1));
+        bad(F.OPERAND_C, BYTE, record(0x040502, _d24, LONG, HALF, BYTE, 1));
+        bad(F.OPERAND_C, shape(_d3), record(0x040502, _d24, LONG, HALF, INT, 1));
+        bad(F.OPERAND_C, shape(B.dims1(1)), record(0x040502, _d24, LONG, HALF, SCALAR, 1));
     }
 
     function test_register_planes_reverts() public {
@@ -223,7 +232,9 @@ contract StepRulesTest is StepRulesContext {
         bad(F.OPERAND_B, 4, record(0x060200, B.dims2(3, 16), INT, CHANNELS, N, 0));
         bad(F.OPERAND_B, 4, record(0x060200, B.dims2(6, 2), IDS, CHANNELS, N, 0));
         bad(F.OPERAND_B, ROWS, record(0x060200, d8, INT, ROWS, N, 0));
-        bad(F.OPERAND_C, INT, record(0x060200, d8, INT, CHANNELS, INT, 0));
+        bad(F.OPERAND_C, 24, record(0x060200, d8, INT, CHANNELS, INT, 1));
+        bad(F.OPERAND_C, BYTE, record(0x060200, d8, INT, CHANNELS, BYTE, 1));
+        bad(F.K, 0, record(0x060200, d8, INT, CHANNELS, IDS, 0));
         bad(F.K, 7, record(0x060200, d8, INT, CHANNELS, N, 7));
     }
 

@@ -13,7 +13,7 @@ abstract contract StepRulesContext is RegistryTest {
     uint16 internal constant N = B.NONE;
     // Weight tensors: u8 [256], DOT [4, 40], LOOKUP [10, 6], CHANNEL [4] and [1], s32 [10, 4], f32 [4], s32 [1],
     // u8 [2, 1024], [2, 1025], [1, 8192] and [1, 8193], DOT [4, 20], s32 [5, 1], DOT [4, 993], s32 [2, 1024], bool [1024]
-    // and [3, 1].
+    // and [3, 1], s32 [3], u8 [6, 40], s32 [6, 4].
     uint16 internal constant MAP = 0x8000;
     uint16 internal constant DOT = 0x8001;
     uint16 internal constant LOOKUP = 0x8002;
@@ -32,7 +32,10 @@ abstract contract StepRulesContext is RegistryTest {
     uint16 internal constant SCORES = 0x800f;
     uint16 internal constant COUNTS = 0x8010;
     uint16 internal constant ONE_COUNT = 0x8011;
-    uint16 internal constant NO_WEIGHT = 0x8012;
+    uint16 internal constant THREE = 0x8012;
+    uint16 internal constant SIX_ROWS = 0x8013;
+    uint16 internal constant SIX_BY_FOUR = 0x8014;
+    uint16 internal constant NO_WEIGHT = 0x8015;
     // Steps: s32, u8, bool and f32 [2, 3, 4], s32 [6, 1], u8 [2, 40], s32 [2, 1025]; then the tested one, then an
     // output.
     uint16 internal constant INT = 0;
@@ -104,6 +107,9 @@ abstract contract StepRulesContext is RegistryTest {
         d.weight(1, 2, B.dims2(2, 1024));
         d.weight(1, 4, B.dims1(1024));
         d.weight(1, 4, B.dims2(3, 1));
+        d.weight(1, 2, B.dims1(3));
+        d.weight(1, 0, B.dims2(6, 40));
+        d.weight(1, 2, B.dims2(6, 4));
         d.int16s(B.dims3(2, 3, 4), 0);
         d.step(0x080900, B.dims3(2, 3, 4), INT, N, N, 0);
         d.step(0x080604, B.dims3(2, 3, 4), INT, INT, N, 0);

@@ -92,6 +92,57 @@ describe("RESCALE planes", () => {
   });
 });
 
+describe("RESCALE planes of quotients", () => {
+  const LIMITS = [-(2n ** 31n), 2n ** 31n - 1n] as const;
+
+  /** x·M / d to the nearest integer, halves up, within s32; 0 of a divisor below 1. */
+  function quotient(x: number, m: number, d: number): number {
+    if (d < 1) return 0;
+    const [numerator, whole] = [2n * BigInt(x) * BigInt(m) + BigInt(d), 2n * BigInt(d)];
+    const rest = ((numerator % whole) + whole) % whole;
+    const found = (numerator - rest) / whole;
+    return Number(found < LIMITS[0] ? LIMITS[0] : found > LIMITS[1] ? LIMITS[1] : found);
+  }
+
+  test("behavior: the kernel equals the definition over shapes, divisors and multipliers", () => {
+    const rng = createRng(26);
+    let inside = 0;
+    for (let round = 0; round < 30; round++) {
+      for (const [dims, k] of SHAPES) {
+        const channels = Array.from({ length: rng.pick([1, k]) }, () =>
+          rng.chance(0.5) ? gentle(rng) : hostileParameters(rng),
+        );
+        const m = rng.pick([1, rng.int(1, 1000), 2 ** 32 - 1]);
+        const rows = elementCount(dims) / k;
+        const step = record({ dims: [rows, 2 * k], c: 1, k: m });
+        const kernel = rescale.prepare(step, [
+          { type: "s32", dims },
+          { type: "u8", dims: [channels.length], words: packChannel(channels) },
+          { type: "s32", dims: [rows] },
+        ]);
+        const data = Int32Array.from({ length: rows * k }, () => integer(rng));
+        const divisors = Int32Array.from({ length: rows }, () =>
+          rng.chance(0.2) ? rng.int(-2, 2) : Math.abs(integer(rng)),
+        );
+        const out = new Uint8Array(2 * data.length);
+        kernel(out, data, undefined, divisors);
+        data.forEach((x, i) => {
+          const [row, column] = [Math.floor(i / k), i % k];
+          const parameters = channels[channels.length === 1 ? 0 : column] as ChannelParameters;
+          const u = split(quotient(x, m, divisors[row] as number), parameters);
+          if (u > 0 && u < 65_535) inside++;
+          expect([out[2 * row * k + column], out[(2 * row + 1) * k + column]]).toEqual([u >> 8, u & 255]);
+        });
+        // The last row alone, beside others that it leaves alone.
+        const part = new Uint8Array(out.length);
+        kernel(part, data, undefined, divisors, out.length - 2 * k, out.length);
+        expect([...part]).toEqual([...out].map((byte, i) => (i < out.length - 2 * k ? 0 : byte)));
+      }
+    }
+    expect(inside).toBeGreaterThan(1000);
+  });
+});
+
 /** What EXACT.md states of an accumulator, as stored. */
 function rescaled(acc: bigint, p: ChannelParameters, type: Step["type"]): number {
   const shifted = BigInt.asIntN(64, acc * BigInt(p.multiplier) + p.addend) >> BigInt(p.shift % 64);
@@ -108,11 +159,12 @@ function rescaled(acc: bigint, p: ChannelParameters, type: Step["type"]): number
 }
 
 describe.each([
-  ["planes", "s32"],
-  ["rescaled", "s32"],
-  ["rescaled", "u8"],
-  ["rescaled", "s8"],
-] as const)("DOT %s to %s", (name, type) => {
+  ["planes", "s32", ""],
+  ["rescaled", "s32", ""],
+  ["rescaled", "s32", ", added to numbers"],
+  ["rescaled", "u8", ""],
+  ["rescaled", "s8", ""],
+] as const)("DOT %s to %s%s", (name, type, isAdded) => {
   test("behavior: the kernel equals the definition over groups and sizes, whatever wraps", () => {
     const rng = createRng(22);
     for (let round = 0; round < 120; round++) {
@@ -126,7 +178,9 @@ describe.each([
           : { ...hostileParameters(rng), multiplier: rng.int(1, 2 ** 12), shift: rng.int(8, 30) },
       );
       const variant = variantCode("dot", name);
-      const step = record({ opcode: "dot", variant, type, dims: [rows, n], k: groups });
+      const c = isAdded ? 1 : NONE;
+      const step = record({ opcode: "dot", variant, type, dims: [rows, n], k: groups, c });
+      const added = isAdded ? Int32Array.from({ length: rows * n }, () => integer(rng)) : undefined;
       const kernel = dot.prepare(step, [
         { type: "u8", dims: [rows * groups, 2 * k] },
         { type: "u8", dims: [n, k], words: packDot(bytes, k, channels) },
@@ -135,7 +189,7 @@ describe.each([
         ? new Uint8Array(rows * groups * 2 * k).fill(255)
         : rng.bytes(rows * groups * 2 * k);
       const out = type === "s32" ? new Int32Array(rows * n) : new Uint8Array(rows * n);
-      kernel(out, a, undefined, undefined);
+      kernel(out, a, undefined, added);
       const expected = Array.from({ length: rows * n }, (_, i) => {
         const [row, channel] = [Math.floor(i / n), i % n];
         const from = (row * groups + Math.floor((channel * groups) / n)) * 2 * k;
@@ -147,7 +201,9 @@ describe.each([
           acc += u * (BigInt(bytes[channel * k + j] as number) - BigInt(weightOffset));
         }
         const wrapped = BigInt.asIntN(32, acc);
-        return name === "planes" ? Number(wrapped) : rescaled(wrapped, parameters, type);
+        if (name === "planes") return Number(wrapped);
+        const number = rescaled(wrapped, parameters, type);
+        return added === undefined ? number : (number + (added[i] as number)) | 0;
       });
       expect([...out], JSON.stringify({ k, groups, n, rows })).toEqual(expected);
     }
@@ -196,7 +252,8 @@ describe("rules and intervals of planes", () => {
     expect(fieldsOf({ dims: [4, 3] })[0]).toBe("last dim");
     expect(fieldsOf({}, {}, 2)).toEqual(["channels of operand b"]);
     expect(fieldsOf({ k: 1 })).toEqual(["k"]);
-    expect(fieldsOf({ c: 0 })).toEqual(["operand c"]);
+    expect(fieldsOf({ c: 0 })).toEqual(["k (multiplier)", "elements of operand c"]);
+    expect(fieldsOf({ c: 0, k: 1 })).toEqual(["elements of operand c"]);
     expect(fieldsOf({}, { a: 0 })).toEqual(["type of operand a", "last dim of operand a"]);
     expect(fieldsOf({}, { type: "u8" })).toEqual(["type"]);
     expect(fieldsOf({}, { k: 2 })).toEqual(["rows of operand a"]);
@@ -206,6 +263,11 @@ describe("rules and intervals of planes", () => {
     const variant = variantCode("dot", "rescaled");
     for (const type of ["s32", "u8", "s8"] as const) expect(fieldsOf({}, { variant, type })).toEqual([]);
     expect(judgeVersionOf(program({}, { variant }))).toBe(2);
+    // What is added is s32 and has the output's dims.
+    expect(fieldsOf({}, { variant, c: 0 })).toEqual(["dims of operand c"]);
+    expect(fieldsOf({}, { variant, c: 1 })).toEqual(["type of operand c", "dims of operand c"]);
+    expect(fieldsOf({}, { variant, type: "u8", c: 0 })).toEqual(["operand c"]);
+    expect(fieldsOf({}, { c: 0 })).toEqual(["operand c"]);
     expect(fieldsOf({}, { variant, type: "bool" })).toEqual(["type"]);
     expect(fieldsOf({}, { variant, a: 0 })).toEqual(["type of operand a", "last dim of operand a"]);
   });

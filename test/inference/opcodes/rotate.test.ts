@@ -14,6 +14,7 @@ import {
   NONE,
   type Program,
   type Step,
+  type TensorType,
   WEIGHT,
   whyNotExecuted,
 } from "../../../inference/program/form.ts";
@@ -22,8 +23,8 @@ import { createRng, type Rng } from "../../support/rng.ts";
 const [LEAST, MOST] = [-(2 ** 31), 2 ** 31 - 1];
 const SHIFTS = [0, 1, 2, 14, 15, 30, 31];
 
-const stepOf = (dims: readonly number[], k: number): Step => ({
-  ...{ opcode: "arith", variant: variantCode("arith", "rotate"), type: "s32", dims },
+const stepOf = (dims: readonly number[], k: number, type: TensorType = "s32"): Step => ({
+  ...{ opcode: "arith", variant: variantCode("arith", "rotate"), type, dims },
   ...{ a: 0, b: 1, c: NONE, k, coordinates: [] },
 });
 
@@ -85,6 +86,25 @@ describe("ARITH rotate", () => {
           for (let i = 0; i < 2; i++) compare(rng, dims, k, draw);
       }
     }
+  });
+
+  test("behavior: bytes saturate, signed ones stored 128 above their value", () => {
+    const rng = createRng(24);
+    const dims = [3, 2, 40];
+    const shape = { type: "s32", dims } as const;
+    for (const type of ["u8", "s8"] as const)
+      for (const k of [0, 20, 27, 31]) {
+        const [a, b] = [drawn(rng, dims, integer), drawn(rng, dims, small)];
+        const out = new Uint8Array(240);
+        arith.prepare(stepOf(dims, k, type), [shape, shape])(out, a, b, undefined);
+        const [low, high, offset] = type === "u8" ? [0, 255, 0] : [-128, 127, 128];
+        const expected = Array.from(out, (_, element) => {
+          const first = element - (element % 2);
+          const pair = [a[first], a[first + 1], b[first], b[first + 1]] as [number, number, number, number];
+          return Math.min(high, Math.max(low, plain(...pair, k, element === first))) + offset;
+        });
+        expect([...out], `${type} ${k}`).toEqual(expected);
+      }
   });
 
   test("behavior: halves go up, sums of 65 bits saturate, and doubles are left before they round", () => {

@@ -18,6 +18,7 @@ import { analyse } from "../../../inference/profile/intervals.ts";
 import type { Range } from "../../../inference/profile/range.ts";
 import {
   elementCount,
+  isBelow,
   isClaimed,
   isStep,
   type Model,
@@ -69,7 +70,8 @@ function plainly(model: Model, ranges: readonly Range[]): Plain {
     const dims = SLOTS.map((slot) =>
       operandAt(step, slot) === NONE ? undefined : operandDims(program, operandAt(step, slot)),
     );
-    const asksZeros = step.opcode === "select" ? ["a"] : step.opcode === "dot" ? ["a", "b"] : [];
+    const asked = isBelow(step) && step.c !== NONE ? ["c"] : [];
+    const asksZeros = step.opcode === "select" ? ["a"] : step.opcode === "dot" ? ["a", "b"] : asked;
     const zeros = (["a", "b", "c"] as const).map((name) =>
       asksZeros.includes(name) && (name === "a" || step.opcode !== "dot" || isStep(step.b))
         ? zerosOf(ctx.operand(name).range)

@@ -1,6 +1,6 @@
 /** DOT, REQUANT and RESCALE. */
 
-import { planeLength } from "../../../../inference/opcodes/planes.ts";
+import { numberDims, planeLength } from "../../../../inference/opcodes/planes.ts";
 import { ratio } from "../../../../inference/opcodes/ratio.ts";
 import {
   limited,
@@ -18,6 +18,7 @@ import {
   isStep,
   isSumsDot,
   lastDim,
+  NONE,
   type Operand,
   type Step,
   type Tensor,
@@ -123,7 +124,15 @@ function weightDot(place: Place): Found {
   const rows = isPlanesDot(step) ? "row of numbers, 256 · high byte + low byte," : "row of activations";
   const common = { formula: `${rows} · row of weights + bias`, parts: [], dot: found };
   if (isSumsDot(step)) return { ...common, stored: accumulator >>> 0 };
-  return { ...common, ...requantized(step, accumulator, parameters) };
+  const done = requantized(step, accumulator, parameters);
+  if (step.c === NONE) return { ...common, ...done };
+  const added = partAt(place, step.c, element);
+  return {
+    ...{ ...common, ...done },
+    formula: `${common.formula}, scaled, + ${added.value}`,
+    parts: [added],
+    stored: (done.stored + added.value) >>> 0,
+  };
 }
 
 function channelOf(place: Place) {
@@ -131,8 +140,10 @@ function channelOf(place: Place) {
   const rows = shapeOf(place, step.b).dims[0] as number;
   const parameters = parametersOf(place, step.b, rows === 1 ? 0 : element % lastDim(step.dims));
   const part = partAt(place, step.a, element);
-  const accumulator = (part.value + parameters.bias) | 0;
-  return { parameters, accumulator, common: { parts: [part], accumulator, bias: parameters.bias } };
+  const quotient = step.c === NONE ? undefined : rowRatio(place, step.c, "s32");
+  const accumulator = ((quotient === undefined ? part.value : quotient.stored) + parameters.bias) | 0;
+  const parts = quotient === undefined ? [part] : quotient.parts;
+  return { parameters, accumulator, quotient, common: { parts, accumulator, bias: parameters.bias } };
 }
 
 export function requant(place: Place): Found {
@@ -141,22 +152,22 @@ export function requant(place: Place): Found {
   return { formula: "(a + bias), scaled to a byte", ...common, ...done };
 }
 
-/** An element times k by the divisor of its row. */
-function rowRatio(place: Place): Found {
+/** An element times k by the divisor of its row, which the operand `by` has. */
+function rowRatio(place: Place, by: Operand, type: Step["type"]): Found {
   const { step, element } = place;
   const x = partAt(place, step.a, element);
-  const divisor = partAt(place, step.b, Math.floor(element / lastDim(step.dims)));
+  const divisor = partAt(place, by, Math.floor(element / lastDim(step.dims)));
   const numerator = 2n * BigInt(x.value) * BigInt(step.k) + BigInt(divisor.value);
   const division = `(2 · ${x.value} · ${step.k} + ${divisor.value}) / (2 · ${divisor.value})`;
   const quotient = ratio(x.value, step.k, divisor.value);
-  const [low, high] = LIMITS[step.type as keyof typeof LIMITS];
+  const [low, high] = LIMITS[type as keyof typeof LIMITS];
   return {
     formula:
       divisor.value < 1
         ? "0: the divisor is below 1"
         : `${division} = ${numerator} / ${2 * divisor.value}, rounded down, within ${low} to ${high}`,
     parts: [x, divisor],
-    stored: saturated(step.type, quotient),
+    stored: saturated(type, quotient),
   };
 }
 
@@ -168,7 +179,7 @@ function planeByte(place: Place): Found {
   const isHigh = element % (2 * length) < length;
   const source = {
     ...place,
-    step: { ...step, dims: shapeOf(place, step.a).dims },
+    step: { ...step, dims: numberDims(step) },
     element: row * length + column,
   };
   const { stored, formula, ...found } = shiftedOf(source);
@@ -181,16 +192,19 @@ function planeByte(place: Place): Found {
 }
 
 export function rescale(place: Place): Found {
-  if (isRatio(place.step)) return rowRatio(place);
+  if (isRatio(place.step)) return rowRatio(place, place.step.b, place.step.type);
   return isPlanes(place.step) ? planeByte(place) : shiftedOf(place);
 }
 
 function shiftedOf(place: Place): Found {
-  const { parameters, accumulator, common } = channelOf(place);
+  const { parameters, accumulator, quotient, common } = channelOf(place);
   const { multiplier, addend, shift } = parameters;
   const shifted = shiftedSum(accumulator, parameters);
   return {
-    formula: "((a + bias) · M + B) >> S",
+    formula:
+      quotient === undefined
+        ? "((a + bias) · M + B) >> S"
+        : `a = ${quotient.formula}; ((a + bias) · M + B) >> S`,
     ...common,
     requantization: { form: "rescale", multiplier, addend, shift: shift & 63, shifted },
     stored: Number(BigInt.asUintN(32, shifted)),
