@@ -123,6 +123,13 @@ export const DOTS: readonly Mutant[] = [
   ),
   fault(
     "dot",
+    "what is added is that of the row's first element",
+    `${OPCODES}/Dot.sol`,
+    "Openings.operand(t, 2), t.element);",
+    "Openings.operand(t, 2), t.element - t.element % t.out.last);",
+  ),
+  fault(
+    "dot",
     "limits of more than 31 bits",
     `${OPCODES}/Dot.sol`,
     "int256(1 << (parameters.upper() % 32))",

@@ -236,8 +236,15 @@ const PARAMETERS: readonly Mutant[] = [
     "rescale",
     "a ratio's divisor is that of its column",
     `${OPCODES}/Rescale.sol`,
-    "t.element / t.out.last);",
-    "t.element % t.out.last % b.rows);",
+    "t.element / t.out.last);\n            return ratio(",
+    "t.element % t.out.last % divisors.rows);\n            return ratio(",
+  ),
+  fault(
+    "rescale",
+    "quotients are not held to s32 before they are rescaled",
+    `${OPCODES}/Rescale.sol`,
+    "x = Values.clamp(_quotient(t, openings, 2, x), type(int32).min, type(int32).max);",
+    "x = _quotient(t, openings, 2, x);",
   ),
   fault(
     "rescale",
@@ -264,6 +271,13 @@ const PARAMETERS: readonly Mutant[] = [
 ];
 
 const ELEMENTS: readonly Mutant[] = [
+  fault(
+    "arith",
+    "bytes of what is turned are not held to a byte",
+    `${OPCODES}/Arith.sol`,
+    "Values.saturate(t.out.code, rotate(",
+    "Values.saturate(TYPE_S32, rotate(",
+  ),
   fault(
     "arith",
     "an operand stretched at its end is repeated as a whole",

@@ -29,8 +29,14 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
     [
       "an element for each id needs no column",
       `${OPCODES}lookup.ts`,
-      "if (each) check.must(length === 1,",
-      "if (each) check.must(length <= 2,",
+      "if (single) check.must(length === 1,",
+      "if (single) check.must(length <= 2,",
+    ],
+    [
+      "a mask's rows may have one element",
+      `${OPCODES}lookup.ts`,
+      "check.must(lastDim(mask.dims) === length,",
+      "check.must(lastDim(mask.dims) === length || lastDim(mask.dims) === 2,",
     ],
     ["a shift of 32", `${OPCODES}rotate.ts`, "MOST_SHIFT = 31", "MOST_SHIFT = 32"],
     ["an element without its pair", `${OPCODES}rotate.ts`, "length % 2 === 0,", "true,"],
@@ -38,8 +44,8 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
     ["a claimed output of any dims", `${OPCODES}codec.ts`, "check.must(own === last,", "check.must(true,"],
     ["any rows of REDUCE", `${OPCODES}reduce.ts`, "length <= most, ", "true, "],
     ["a norm of 8,193 bytes", `${OPCODES}norm.ts`, "MAX_NORM_BYTES = 8192", "MAX_NORM_BYTES = 8193"],
-    ["any number of divisors", `${OPCODES}rescale.ts`, "check.must(count === rows,", "check.must(true,"],
-    ["a multiplier of 0", `${OPCODES}rescale.ts`, "check.must(step.k >= 1,", "check.must(true,"],
+    ["any number of divisors", `${OPCODES}ratio.ts`, "check.must(count === rows,", "check.must(true,"],
+    ["a multiplier of 0", `${OPCODES}ratio.ts`, "check.must(step.k >= 1,", "check.must(true,"],
     ["groups need not divide", `${OPCODES}dot.ts`, "groups >= 1 && outputs % groups === 0", "groups >= 1"],
     ["any type of a table", `${OPCODES}table.ts`, 'map.type === "u8"', "true"],
     [

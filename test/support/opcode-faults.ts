@@ -55,8 +55,33 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
       "clamp(ids[row] as number, v - 1) * d, d)",
       "clamp(ids[row] as number, Math.max(0, v - 2)) * d, d)",
     ],
+    [
+      "places that do not count are compared",
+      `${OPCODES}below.ts`,
+      "(mask === undefined || mask[start + i] !== 0) &&",
+      "",
+    ],
+    ["the mask's row is the output's", `${OPCODES}below.ts`, "maskRows?.[row] ?? row", "row"],
+    [
+      "what does not count is stored as 0",
+      `${OPCODES}below.ts`,
+      'type === "s8" ? 128 : 0',
+      'type === "u8" ? 0 : 0',
+    ],
+    [
+      "distances of 32 bits wrap",
+      `${OPCODES}below.ts`,
+      "Math.min(most - (numbers[at + i] as number), last)",
+      "Math.min((most - (numbers[at + i] as number)) & 0x7fffffff, last)",
+    ],
   ],
   dot: [
+    [
+      "what is added begins anew with each group",
+      `${OPCODES}dot.ts`,
+      "+ (added[i] as number)",
+      "+ (added[i - from] as number)",
+    ],
     [
       "what is rescaled keeps the sign's bit alone",
       `${OPCODES}wasm-channel-forms.ts`,
@@ -172,6 +197,12 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
       "Math.trunc((product + divisor)",
     ],
     ["a divisor below 1 divides", `${OPCODES}ratio.ts`, "if (divisor < 1) return 0;", ""],
+    [
+      "all quotients of planes are by the first divisor",
+      `${OPCODES}planes.ts`,
+      "[at / (2 * length)] as number",
+      "[0] as number",
+    ],
     ["ratios of s8 as stored", `${OPCODES}ratio.ts`, 'aType === "s8" ? 128 : 0', 'aType === "u8" ? 0 : 0'],
   ],
   table: [
@@ -190,6 +221,7 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
       "Math.floor((xs + yc + half)",
       "Math.trunc((xs + yc + half)",
     ],
+    ["bytes of rotations wrap", `${OPCODES}rotate.ts`, "saturateInto(out, type, found);", "out.set(found);"],
     ["pairs are turned the other way", `${OPCODES}rotate.ts`, "(xc - ys + half)", "(xc + ys + half)"],
     [
       "the quotient rounds down",
