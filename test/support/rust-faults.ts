@@ -4,7 +4,9 @@ import type { Mutant } from "../../tools/mutant.ts";
 
 const ELEMENT = "assay-exact/src/element.rs";
 const LOOKUP = "assay-exact/src/element/lookup.rs";
+const RESCALE = "assay-exact/src/element/rescale.rs";
 const RULES = "assay-exact/src/rules.rs";
+const RESCALE_RULES = "assay-exact/src/rules/rescale.rs";
 const ARITHMETIC = "assay-exact/src/arithmetic.rs";
 const BINARY32 = "assay-exact/src/binary32.rs";
 const PROMISES = "assay-exact/src/promises.rs";
@@ -99,6 +101,27 @@ export const RUST_FAULTS: readonly Mutant[] = [
   fault("DOT: 1,025 activations", "edges", RULES, "ensure!(k <= 1024,", "ensure!(k <= 1025,"),
   fault("DOT: the low plane first", "dot", ELEMENT, "[high, low].map(", "[low, high].map("),
   fault("DOT: what is rescaled is not clamped", "dot", ARITHMETIC, ".max(-limit).min(limit - 1) as", " as"),
+  fault(
+    "DOT: what is added saturates",
+    "dot",
+    ELEMENT,
+    "parameters.limited(acc).wrapping_add(self.addend()?)",
+    "(parameters.limited(acc) as i32).saturating_add(self.addend()? as i32) as u32",
+  ),
+  fault(
+    "DOT: what is added is rescaled",
+    "dot",
+    ELEMENT,
+    "parameters.limited(acc).wrapping_add(self.addend()?)",
+    "parameters.limited(wrap(acc + i64::from(self.addend()? as i32)))",
+  ),
+  fault(
+    "DOT: the first row is added to all rows",
+    "dot",
+    ELEMENT,
+    "c => self.operands.element(c, self.index)",
+    "c => self.operands.element(c, self.place().1)",
+  ),
   fault("DOT: groups by turns", "dot", ELEMENT, "n * groups / rows", "n % groups"),
   fault(
     "REQUANT: the upper clamp first",
@@ -117,31 +140,46 @@ export const RUST_FAULTS: readonly Mutant[] = [
   fault(
     "RESCALE: ratios are rounded toward zero",
     "rescale",
-    ELEMENT,
+    RESCALE,
     "numerator.div_euclid(2 * i128::from(divisor))",
     "numerator / (2 * i128::from(divisor))",
   ),
   fault(
     "RESCALE: a ratio's divisor is that of its column",
     "rescale",
-    ELEMENT,
+    RESCALE,
     "let row = self.place().0;",
     "let row = self.place().1 % self.dims(1).count();",
   ),
   fault(
     "RESCALE: any number of divisors",
     "edges",
-    RULES,
+    RESCALE_RULES,
     "ensure!(count == rows,",
     "ensure!(count >= rows,",
   ),
   fault(
     "RESCALE: numbers of 16 bits are not clamped",
     "rescale",
-    ELEMENT,
+    RESCALE,
     ".clamp(0, 65_535) as u32",
     ".rem_euclid(65_536) as u32",
   ),
+  fault(
+    "RESCALE: quotients of 16 bits do not saturate before",
+    "rescale",
+    RESCALE,
+    "number(saturate(quotient, ElementType::S32), ElementType::S32)",
+    "quotient",
+  ),
+  fault(
+    "RESCALE: a quotient's divisor is that of the row of a",
+    "rescale",
+    RESCALE,
+    "self.quotient(x, divisors, row)?;",
+    "self.quotient(x, divisors, ((row * count + place % count) / self.dims(0).last()).min(self.dims(2).count() - 1))?;",
+  ),
+  fault("RESCALE: a divisor below 1 leaves the number", "rescale", RESCALE, "return Ok(0);", "return Ok(x);"),
   fault("TABLE: the byte as a signed number", "table", ELEMENT, "byte as usize)", "(byte ^ 0x80) as usize)"),
   fault("ARITH: a divisor below 0 divides", "arith", ELEMENT, "5 if b < 1", "5 if b == 0"),
   fault(
@@ -157,6 +195,27 @@ export const RUST_FAULTS: readonly Mutant[] = [
     ELEMENT,
     "{ x * c - y * s } else { x * s + y * c }",
     "{ x * c + y * s } else { y * c - x * s }",
+  ),
+  fault(
+    "ARITH: rotations saturate before they are rounded",
+    "arith",
+    ELEMENT,
+    "(2 * value + (1 << self.step.k))",
+    "(2 * value.clamp(i32::MIN.into(), i32::MAX.into()) + (1 << self.step.k))",
+  ),
+  fault(
+    "ARITH: rotations wrap to bytes",
+    "arith",
+    ELEMENT,
+    "Ok(saturate(narrow, self.step.form.element_type))",
+    "Ok(saturate(if self.step.form.element_type.size() == 1 { narrow as i8 as i64 } else { narrow }, self.step.form.element_type))",
+  ),
+  fault(
+    "ARITH: rotations to s8 are stored without 128",
+    "arith",
+    ELEMENT,
+    "Ok(saturate(narrow, self.step.form.element_type))",
+    "Ok(saturate(narrow, self.step.form.element_type) ^ if self.step.form.element_type == ElementType::S8 { 128 } else { 0 })",
   ),
   fault("ARITH: an element without its pair", "edges", RULES, "ensure!(length % 2 == 0,", "ensure!(true,"),
   fault(

@@ -53,6 +53,16 @@ impl Parameters<'_> {
         acc.wrapping_mul(u32_at(self.0, 4).into()).wrapping_add(b) >> (self.0[16] & 63)
     }
 
+    /// `wrap(x + bias′)`.
+    pub(crate) fn biased(&self, x: i64) -> i64 {
+        wrap(x + self.bias())
+    }
+
+    /// Of RESCALE: with the bias, scaled, and the low 32 bits of that.
+    pub(crate) fn rescaled(&self, x: i64) -> i64 {
+        wrap(self.scaled(self.biased(x)))
+    }
+
     /// Scaled, and clamped to -2^u to 2^u - 1, u being the upper clamp modulo 32.
     pub(crate) fn limited(&self, acc: i64) -> u32 {
         let limit = 1i64 << (self.0[23] % 32);

@@ -7,6 +7,7 @@ use crate::program::{Dims, ElementType, Opcode, Operand, Program, Step, WORD};
 use crate::Result;
 
 mod lookup;
+mod rescale;
 
 /// Where operands come from: a run's memory, or openings.
 pub trait Operands {
@@ -40,16 +41,8 @@ impl<O: Operands> Element<'_, O> {
             Opcode::Lookup => self.lookup(),
             Opcode::Dot if self.step.variant == 3 => self.dot_of_activations(),
             Opcode::Dot => self.dot(),
-            Opcode::Requant => {
-                let (acc, word) = self.channel(self.index)?;
-                Ok(Parameters(word.as_ref()).requantized(acc, self.step.variant))
-            }
-            Opcode::Rescale if self.step.variant == 1 => self.ratio(),
-            Opcode::Rescale if self.step.variant == 2 => self.planes(),
-            Opcode::Rescale => {
-                let (acc, word) = self.channel(self.index)?;
-                Ok(Parameters(word.as_ref()).scaled(acc) as u32)
-            }
+            Opcode::Requant => self.requant(),
+            Opcode::Rescale => self.rescale(),
             Opcode::Table => {
                 let byte = self.operands.element(self.step.operands[0], self.index)?;
                 self.operands.element(self.step.operands[1], byte as usize)
@@ -129,10 +122,20 @@ impl<O: Operands> Element<'_, O> {
         let acc = wrap(products - parameters.weight_offset() * sum + parameters.bias());
         Ok(match self.step.variant {
             0 | 4 => acc as u32,
-            5 if self.step.form.element_type == ElementType::S32 => parameters.limited(acc),
+            5 if self.step.form.element_type == ElementType::S32 => {
+                parameters.limited(acc).wrapping_add(self.addend()?)
+            }
             5 => parameters.requantized(acc, 1),
             variant => parameters.requantized(acc, variant),
         })
+    }
+
+    /// What is added to a rescaled sum: the element of c, if there is a c.
+    fn addend(&mut self) -> Result<u32> {
+        match self.step.operands[2] {
+            Operand::None => Ok(0),
+            c => self.operands.element(c, self.index),
+        }
     }
 
     fn dot_of_activations(&mut self) -> Result<u32> {
@@ -150,46 +153,6 @@ impl<O: Operands> Element<'_, O> {
             })
             .sum();
         Ok(sum as u32)
-    }
-
-    /// `wrap(a + bias′)` of an element of a, and the parameter word of its channel.
-    fn channel(&mut self, index: usize) -> Result<(i64, O::Row)> {
-        self.channel_at(index, index % self.dims(0).last())
-    }
-
-    /// The same by a parameter word of its own, where there is more than one.
-    fn channel_at(&mut self, index: usize, row: usize) -> Result<(i64, O::Row)> {
-        let [a, b, _] = self.step.operands;
-        let value = number(self.operands.element(a, index)?, ElementType::S32);
-        let row = if self.dims(1).count() == 1 { 0 } else { row };
-        let word = self.operands.row(b, row)?;
-        let acc = wrap(value + Parameters(word.as_ref()).bias());
-        Ok((acc, word))
-    }
-
-    /// A byte of a rescaled number of 16 bits: in the first half of a row the high one, in the second the low one.
-    fn planes(&mut self) -> Result<u32> {
-        let (row, place) = self.place();
-        let count = self.step.form.dims.last() / 2;
-        let (acc, word) = self.channel_at(row * count + place % count, place % count)?;
-        let number = wrap(Parameters(word.as_ref()).scaled(acc)).clamp(0, 65_535) as u32;
-        Ok(if place < count { number / 256 } else { number % 256 })
-    }
-
-    /// An element by the divisor of its row, rounded, halves up.
-    fn ratio(&mut self) -> Result<u32> {
-        let [a, b, _] = self.step.operands;
-        let x = number(self.operands.element(a, self.index)?, self.form(0).element_type);
-        let row = self.place().0;
-        let divisor = number(self.operands.element(b, row)?, ElementType::S32);
-        let output = self.step.form.element_type;
-        if divisor < 1 {
-            return Ok(saturate(0, output));
-        }
-        // Up to 65 bits; the quotient has at most 64.
-        let numerator = 2 * i128::from(x) * i128::from(self.step.k) + i128::from(divisor);
-        let quotient = numerator.div_euclid(2 * i128::from(divisor));
-        Ok(saturate(quotient as i64, output))
     }
 
     fn arith(&mut self) -> Result<u32> {
@@ -220,7 +183,9 @@ impl<O: Operands> Element<'_, O> {
         // Up to 65 bits.
         let value = if is_first { x * c - y * s } else { x * s + y * c };
         let rounded = (2 * value + (1 << self.step.k)) >> (self.step.k + 1);
-        Ok(rounded.clamp(i32::MIN.into(), i32::MAX.into()) as u32)
+        // Without shift it has up to 65 bits too, and no type holds more than 32.
+        let narrow = rounded.clamp(i32::MIN.into(), i32::MAX.into()) as i64;
+        Ok(saturate(narrow, self.step.form.element_type))
     }
 
     /// The pair of an operand that the output's element is in, under broadcast: rows are even, so one word holds it.

@@ -4,6 +4,8 @@ use crate::program::{ElementType, Form, InputCodec, Layout, Opcode, Operand, Pro
 use crate::validate::{limits, MOST_OF_BYTES, MOST_OF_PLANES};
 use crate::Result;
 
+mod rescale;
+
 const CODEC_LEAVES: u32 = 4096;
 const INTEGERS: [ElementType; 4] = [ElementType::U8, ElementType::S8, ElementType::S32, ElementType::Bool];
 
@@ -159,7 +161,9 @@ impl Rules<'_> {
 
     fn dot(&self) -> Result<()> {
         self.variant(0..=5)?;
-        self.reads(2)?;
+        let gives_numbers = self.step.form.element_type == ElementType::S32;
+        let has_c = self.step.variant == 5 && gives_numbers && self.step.operands[2] != Operand::None;
+        self.reads(if has_c { 3 } else { 2 })?;
         let a = self.plain(0)?;
         let is_of_planes = self.step.variant >= 4;
         self.is(a, if is_of_planes { &[ElementType::U8] } else { &[ElementType::U8, ElementType::S8] })?;
@@ -179,6 +183,11 @@ impl Rules<'_> {
             5 => &[ElementType::U8, ElementType::S8, ElementType::S32],
             _ => &[ElementType::U8, ElementType::S8],
         })?;
+        if has_c {
+            let addends = self.plain(2)?;
+            self.is(addends, &[ElementType::S32])?;
+            self.has_dims(addends, &self.step.form.dims)?;
+        }
         self.last_is(n)?;
         self.rows_are(a.dims.rows(), groups)
     }
@@ -197,68 +206,6 @@ impl Rules<'_> {
         let expected = rows / share * dims.last();
         ensure!(b.dims.rows() == expected, "{} rows of b, expected {expected}", b.dims.rows());
         Ok(())
-    }
-
-    fn requant(&self) -> Result<()> {
-        self.variant(1..=2)?;
-        self.gives(&[ElementType::U8, ElementType::S8])?;
-        let a = self.channels()?;
-        self.has_dims(a, &self.step.form.dims)
-    }
-
-    fn rescale(&self) -> Result<()> {
-        self.variant(0..=2)?;
-        match self.step.variant {
-            0 => {
-                self.gives(&[ElementType::S32])?;
-                let a = self.channels()?;
-                self.has_dims(a, &self.step.form.dims)
-            }
-            1 => self.ratio(),
-            _ => self.planes(),
-        }
-    }
-
-    /// Numbers of 16 bits as two bytes each: a row of high ones, and behind it the low ones.
-    fn planes(&self) -> Result<()> {
-        self.gives(&[ElementType::U8])?;
-        let form = &self.step.form.dims;
-        let last = form.last();
-        ensure!(last % 2 == 0, "the last dim is {last}, expected an even one");
-        let count = self.channels_of(Some(last / 2))?.dims.count();
-        ensure!(2 * count == form.count(), "{count} numbers in {} bytes", form.count());
-        Ok(())
-    }
-
-    fn ratio(&self) -> Result<()> {
-        self.reads(2)?;
-        self.gives(&INTEGERS[..3])?;
-        let a = self.plain(0)?;
-        self.is(a, &INTEGERS)?;
-        self.has_dims(a, &self.step.form.dims)?;
-        let b = self.plain(1)?;
-        self.is(b, &[ElementType::S32])?;
-        let (count, rows) = (b.dims.count(), a.dims.rows());
-        ensure!(count == rows, "{count} divisors of {rows} rows: as many");
-        ensure!(self.step.k > 0, "the multiplier k is 0: at least 1");
-        Ok(())
-    }
-
-    /// Operand a, whose last axis has a parameter word for each index, or one for all.
-    fn channels(&self) -> Result<&Form> {
-        self.channels_of(None)
-    }
-
-    /// The same of rows of so many of its elements.
-    fn channels_of(&self, length: Option<usize>) -> Result<&Form> {
-        self.reads(2)?;
-        self.has_no_k()?;
-        let a = self.plain(0)?;
-        self.is(a, &[ElementType::S32])?;
-        let n = self.weights(1, Layout::Channel)?.dims.count();
-        let row = length.unwrap_or(a.dims.last());
-        ensure!(n == 1 || n == row, "{n} channels for rows of {row}: as many, or 1");
-        Ok(a)
     }
 
     fn table(&self) -> Result<()> {
@@ -296,7 +243,7 @@ impl Rules<'_> {
     fn rotation(&self) -> Result<()> {
         const S32: &[ElementType] = &[ElementType::S32];
         self.reads(2)?;
-        self.gives(S32)?;
+        self.gives(&INTEGERS[..3])?;
         let length = self.step.form.dims.last();
         ensure!(length % 2 == 0, "{length} elements in a row are no pairs");
         ensure!(self.step.k <= 31, "the shift {}: at most 31", self.step.k);

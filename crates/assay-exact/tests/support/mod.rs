@@ -1,6 +1,7 @@
 //! The vectors of test/vectors, and what their ABI encoding needs (docs/EXACT.md, section 9).
 #![allow(dead_code)]
 pub mod builder;
+pub mod one_step;
 pub mod opened;
 
 use assay_exact::openings::Opening;
