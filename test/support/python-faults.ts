@@ -7,6 +7,7 @@ type Edit = readonly [name: string, file: string, from: string, to: string];
 const SIGNED = "promises/signed_claim.py";
 const KERNELS = "exact/kernels.py";
 const NUMBERS = "exact/numbers.py";
+const RESCALE_RULES = "exact/rescale_rules.py";
 const VALIDATE = "exact/validate.py";
 
 const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
@@ -15,7 +16,7 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
     ["a step that reads itself", "exact/step_check.py", "else self.index\n", "else self.index + 1\n"],
     ["a claimed output of any dims", VALIDATE, "self.form == self.program.output, ", "True, "],
     ["a shift of 32", VALIDATE, "step.k < 32", "step.k < 33"],
-    ["a multiplier of 0", VALIDATE, 'step.k >= 1, "the', 'step.k >= 0, "the'],
+    ["a multiplier of 0", RESCALE_RULES, 'step.k >= 1, "the', 'step.k >= 0, "the'],
     ["a norm of 8,193 bytes", VALIDATE, "MAX_NORM = 8192", "MAX_NORM = 8193"],
     [
       "a row of 1,025 activations",
@@ -108,6 +109,24 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
     ["the low plane first", KERNELS, "high, low = np.split(", "low, high = np.split("],
     ["without the weight offset", KERNELS, "exact - parameters.offset * sums", "exact"],
     ["what is rescaled has a bit more", KERNELS, "-limit), limit - 1)", "-limit), limit)"],
+    [
+      "what is added saturates",
+      KERNELS,
+      "wrap(numbers + addends)",
+      "saturate(numbers + addends, ElementType.S32)",
+    ],
+    [
+      "what is added is rescaled",
+      KERNELS,
+      "acc = wrap(exact - parameters.offset * sums + parameters.bias)",
+      "acc = wrap(exact - parameters.offset * sums + parameters.bias + (0 if addends is None else addends))\n    addends = None",
+    ],
+    [
+      "the first row is added to all rows",
+      "exact/execute.py",
+      "run.numbers(step.c).reshape(-1, step.form.dims[-1])",
+      "run.numbers(step.c).reshape(-1, step.form.dims[-1])[:1]",
+    ],
   ],
   requant: [
     [
@@ -139,6 +158,18 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       "return np.stack([numbers // 256, numbers % 256], axis=-1).astype(np.uint8)",
     ],
     [
+      "quotients of 16 bits do not saturate before",
+      KERNELS,
+      "planes(saturate(quotients(rows, divisors, k), ElementType.S32), parameters)",
+      "planes(wrap(quotients(rows, divisors, k)), parameters)",
+    ],
+    [
+      "the divisor of the last row first",
+      "exact/execute.py",
+      "run.numbers(step.c).reshape(-1), step.k",
+      "run.numbers(step.c).reshape(-1)[::-1], step.k",
+    ],
+    [
       "the shift is not modulo 64",
       "exact/weights.py",
       'fields["shift"].astype(np.int64) & 63',
@@ -153,6 +184,18 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       KERNELS,
       "x * c - y * s, x * s + y * c",
       "x * c + y * s, y * c - x * s",
+    ],
+    [
+      "rotations saturate before they are rounded",
+      KERNELS,
+      "(2 * values + 2**k)",
+      "(2 * np.clip(values, S32_MIN, S32_MAX) + 2**k)",
+    ],
+    [
+      "rotations wrap to bytes",
+      KERNELS,
+      "store(saturate(rounded, output).astype(np.int64), output)",
+      "store(saturate(rounded, ElementType.S32).astype(np.int64), output)",
     ],
     ["rotations of 64 bits", KERNELS, ">= 2**60:", ">= 2**99:"],
     [

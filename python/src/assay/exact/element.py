@@ -105,7 +105,8 @@ def dot(opened: Opened, step: Step, element: int) -> Stored:
     m, n = divmod(element, count)
     a = np.frombuffer(opened.row(step.a, m * step.k + n * step.k // count), np.uint8)
     rows = DotRows.parse(opened.row(step.b, n), length)
-    return kernels.dot(step.variant, a.reshape(1, 1, -1), rows, step.form.type)
+    addend = None if step.c is None else opened.number(step.c, element).reshape(1, 1)
+    return kernels.dot(step.variant, a.reshape(1, 1, -1), rows, step.form.type, addend)
 
 
 def channel(opened: Opened, step: Step, element: int) -> tuple[Integers, Parameters]:
@@ -140,7 +141,12 @@ def plane(opened: Opened, step: Step, element: int) -> Stored:
     """One of the two bytes that a number of a gives."""
     count = step.form.dims[-1] // 2
     row, place = divmod(element, 2 * count)
-    both = kernels.planes(*channel_at(opened, step, row * count + place % count, place % count))
+    number, parameters = channel_at(opened, step, row * count + place % count, place % count)
+    if step.c is None:
+        both = kernels.planes(number, parameters)
+    else:
+        divisor = opened.number(step.c, row)
+        both = kernels.planes_of_quotients(number.reshape(1, 1), divisor, step.k, parameters).reshape(-1)
     return both[place // count :][:1]
 
 
@@ -152,7 +158,7 @@ def rotate(opened: Opened, step: Step, element: int) -> Stored:
     """One of the two elements that a pair of a and one of b give."""
     first = element - element % 2
     pairs = [opened.pair(operand, step, first) for operand in (step.a, step.b)]
-    return kernels.rotate(pairs[0], pairs[1], step.k)[element - first :][:1]
+    return kernels.rotate(pairs[0], pairs[1], step.k, step.form.type)[element - first :][:1]
 
 
 def arith(opened: Opened, step: Step, element: int) -> Stored:

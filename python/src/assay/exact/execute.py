@@ -147,7 +147,8 @@ def dot(run: Run, step: Step) -> Stored:
         return kernels.dot_of_activations(left, right)
     a, _ = run.tensor(step.a)
     rows = run.weights.dot[step.b.index]
-    return kernels.dot(step.variant, a.reshape(-1, step.k, a.shape[-1]), rows, step.form.type)
+    addends = None if step.c is None else run.numbers(step.c).reshape(-1, step.form.dims[-1])
+    return kernels.dot(step.variant, a.reshape(-1, step.k, a.shape[-1]), rows, step.form.type, addends)
 
 
 def requant(run: Run, step: Step) -> Stored:
@@ -163,7 +164,10 @@ def rescale(run: Run, step: Step) -> Stored:
         return kernels.ratio(rows, divisors, step.k, step.form.type)
     parameters = run.weights.channel[step.b.index]
     if step.variant == 2:
-        return kernels.planes(run.numbers(step.a).reshape(-1, step.form.dims[-1] // 2), parameters)
+        rows = run.numbers(step.a).reshape(-1, step.form.dims[-1] // 2)
+        if step.c is None:
+            return kernels.planes(rows, parameters)
+        return kernels.planes_of_quotients(rows, run.numbers(step.c).reshape(-1), step.k, parameters)
     return kernels.rescale(run.numbers(step.a), parameters)
 
 
@@ -174,7 +178,7 @@ def table(run: Run, step: Step) -> Stored:
 def arith(run: Run, step: Step) -> Stored:
     operands = [integers(*operand) for operand in run.broadcast(step)]
     if step.variant == 10:
-        return kernels.rotate(operands[0], operands[1], step.k)
+        return kernels.rotate(operands[0], operands[1], step.k, step.form.type)
     return kernels.arith(step.variant, operands, step.form.type)
 
 

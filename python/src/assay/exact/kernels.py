@@ -77,8 +77,11 @@ def zero_of(kind: ElementType) -> Stored:
     return store_floats(zeros.astype(np.float32)) if kind is ElementType.F32 else store(zeros, kind)
 
 
-def dot(variant: int, stored: Stored, rows: DotRows, output: ElementType) -> Stored:
-    """Stored bytes [M, G, K], of variants 4 and 5 [M, G, 2K], times weight rows [N, K] to stored elements [M, N]."""
+def dot(variant: int, stored: Stored, rows: DotRows, output: ElementType, addends: Integers | None = None) -> Stored:
+    """Stored bytes [M, G, K], of variants 4 and 5 [M, G, 2K], times weight rows [N, K] to stored elements [M, N].
+
+    Addends [M, N] are for rescaled s32 alone.
+    """
     a: Stored | Integers = joined(stored) if variant >= 4 else stored
     m, groups, length = a.shape
     weights = rows.values.reshape(groups, -1, length)
@@ -91,14 +94,16 @@ def dot(variant: int, stored: Stored, rows: DotRows, output: ElementType) -> Sto
     if variant in (0, 4):
         return store(acc, ElementType.S32)
     if output is ElementType.S32:
-        return limited(acc, parameters)
+        numbers = limited(acc, parameters)
+        return store(numbers if addends is None else wrap(numbers + addends), ElementType.S32)
     return requantized(1 if variant == 5 else variant, acc, parameters)
 
 
-def limited(acc: Integers, parameters: Parameters) -> Stored:
+def limited(acc: Integers, parameters: Parameters) -> Integers:
     """Rescaled, and clamped to -2^u to 2^u - 1, u being the upper clamp modulo 32."""
     limit = np.int64(1) << (parameters.upper % 32)
-    return store(np.minimum(np.maximum(scaled(acc, parameters), -limit), limit - 1), ElementType.S32)
+    clamped: Integers = np.minimum(np.maximum(scaled(acc, parameters), -limit), limit - 1)
+    return clamped
 
 
 def joined(planes: Stored) -> Integers:
@@ -132,13 +137,23 @@ def planes(a: Integers, parameters: Parameters) -> Stored:
 
 
 def ratio(rows: Integers, divisors: Integers, k: int, output: ElementType) -> Stored:
+    """Quotients as they are stored in the output's type."""
+    return store(saturate(quotients(rows, divisors, k), output), output)
+
+
+def quotients(rows: Integers, divisors: Integers, k: int) -> Integers:
     """Numbers [R, L] times k by the divisors [R], rounded, halves up; 0 of a divisor below 1."""
     # A numerator has up to 65 bits: Python's integers are exact. The quotient fits 64.
-    quotients = [
+    found = [
         [(2 * x * k + d) // (2 * d) if d > 0 else 0 for x in row]
         for row, d in zip(rows.tolist(), divisors.tolist(), strict=True)
     ]
-    return store(saturate(np.array(quotients, np.int64), output), output)
+    return np.array(found, np.int64)
+
+
+def planes_of_quotients(rows: Integers, divisors: Integers, k: int, parameters: Parameters) -> Stored:
+    """What `planes` gives of the quotients of rows [R, K] as s32."""
+    return planes(saturate(quotients(rows, divisors, k), ElementType.S32), parameters)
 
 
 def scaled(acc: Integers, parameters: Parameters) -> Integers:
@@ -180,7 +195,7 @@ def arith(variant: int, operands: Sequence[Integers], output: ElementType) -> St
     return store(saturate(wrap(value), output), output)
 
 
-def rotate(numbers: Integers, turns: Integers, k: int) -> Stored:
+def rotate(numbers: Integers, turns: Integers, k: int, output: ElementType) -> Stored:
     """Pairs of neighbours [..., N] as complex numbers times those of turns, by 2^k, rounded, halves up."""
     x, y, c, s = numbers[..., 0::2], numbers[..., 1::2], turns[..., 0::2], turns[..., 1::2]
     if np.abs(numbers).max() * np.abs(turns).max() >= 2**60:
@@ -188,7 +203,7 @@ def rotate(numbers: Integers, turns: Integers, k: int) -> Stored:
         x, y, c, s = (side.astype(object) for side in (x, y, c, s))
     values = np.stack([x * c - y * s, x * s + y * c], axis=-1).reshape(numbers.shape)
     rounded = (2 * values + 2**k) >> (k + 1)
-    return store(saturate(rounded, ElementType.S32).astype(np.int64), ElementType.S32)
+    return store(saturate(rounded, output).astype(np.int64), output)
 
 
 def float_(variant: int, operands: Sequence[Stored], kinds: Sequence[ElementType], output: ElementType) -> Stored:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from .decode import invalid
 from .form import ElementType, Form, Layout, Operand, Program, Step
 
+BYTES = (ElementType.U8, ElementType.S8)
+
 
 class StepCheck:
     """One step, with the program in front of it."""

@@ -17,7 +17,8 @@ from .form import (
     Rows,
     Weight,
 )
-from .step_check import StepCheck
+from .rescale_rules import RescaleRules
+from .step_check import BYTES
 
 MAX_HEIGHT = 22
 """of a tensor's tree: 2^22 leaves"""
@@ -34,7 +35,6 @@ MAX_ACTIVATIONS = 1024
 MAX_REDUCED = 1024
 """bytes of a row"""
 MAX_NORM = 8192
-BYTES = (ElementType.U8, ElementType.S8)
 INPUT_SIZES = {
     InputCodec.TEXT: (1, 4096),
     InputCodec.PRICES: (2, 256),
@@ -99,7 +99,7 @@ def check_output(program: Program) -> None:
         raise invalid(f"output codec raw takes at most 65536 bytes, not {size}")
 
 
-class StepRules(StepCheck):
+class StepRules(RescaleRules):
     """Checks one step against the program in front of it."""
 
     def check(self) -> None:
@@ -196,7 +196,8 @@ class StepRules(StepCheck):
 
     def dot(self) -> None:
         self.variant_below(6)
-        self.operands(2)
+        has_c = self.step.variant == 5 and self.form.type is ElementType.S32 and self.step.c is not None
+        self.operands(3 if has_c else 2)
         if self.step.variant == 3:
             self.dot_of_activations()
         else:
@@ -215,6 +216,8 @@ class StepRules(StepCheck):
         self.require(a.row_count == form.row_count * step.k, "rows of a are not rows of the output times groups")
         sums = (ElementType.S32,) if step.variant in (0, 4, 5) else ()
         self.output_in(*sums, *(() if step.variant in (0, 4) else BYTES))
+        if step.c is not None:
+            self.require(self.tensor(step.c) == form, "c has another type or other dims than the output")
 
     def dot_of_activations(self) -> None:
         step, form = self.step, self.form
@@ -228,50 +231,6 @@ class StepRules(StepCheck):
         )
         self.require(b.row_count == form.row_count // step.k * form.dims[-1], "rows of b are not those of its matrices")
         self.output_in(ElementType.S32)
-
-    def requant(self) -> None:
-        self.require(self.step.variant in (1, 2), "there is no such variant")
-        self.channels(self.form.dims)
-        self.output_in(*BYTES)
-
-    def rescale(self) -> None:
-        self.variant_below(3)
-        if self.step.variant == 1:
-            self.ratio()
-        elif self.step.variant == 2:
-            self.planes()
-        else:
-            self.channels(self.form.dims)
-            self.output_in(ElementType.S32)
-
-    def planes(self) -> None:
-        form = self.form
-        self.require(form.dims[-1] % 2 == 0, f"the last dim is {form.dims[-1]}, must be even")
-        a = self.channels(length=form.dims[-1] // 2)
-        self.require(2 * a.count == form.count, f"{a.count} numbers in {form.count} bytes")
-        self.output_in(ElementType.U8)
-
-    def ratio(self) -> None:
-        step, form = self.step, self.form
-        self.operands(2)
-        a, b = self.tensor(step.a), self.tensor(step.b)
-        self.require(a.type.is_integer and a.dims == form.dims, "a has no integers of the output's dims")
-        self.require(b.type is ElementType.S32, "the divisors are no s32")
-        self.require(b.count == form.row_count, f"{b.count} divisors of {form.row_count} rows")
-        self.require(step.k >= 1, "the multiplier is 0")
-        self.output_in(*BYTES, ElementType.S32)
-
-    def channels(self, dims: tuple[int, ...] | None = None, length: int | None = None) -> Form:
-        """Operand a: s32, of these dims if any are named; each `length` of its elements have parameters of their
-        own, or all have the same. Without it those along its last axis have."""
-        self.operands(2)
-        self.no_k()
-        a, b = self.tensor(self.step.a), self.weight(self.step.b, Layout.CHANNEL)
-        self.require(a.type is ElementType.S32, f"a is {a.type.name}")
-        self.require(dims in (None, a.dims), f"a has dims {a.dims}, must be {dims}")
-        row = a.dims[-1] if length is None else length
-        self.require(b.dims[0] in (1, row), f"{b.dims[0]} channels for rows of {row}")
-        return a
 
     def table(self) -> None:
         self.variant_below(1)
@@ -303,7 +262,7 @@ class StepRules(StepCheck):
     def rotate(self) -> None:
         step, length = self.step, self.form.dims[-1]
         self.operands(2)
-        self.output_in(ElementType.S32)
+        self.output_in(*BYTES, ElementType.S32)
         self.require(length % 2 == 0, f"rows of {length} elements are no pairs")
         self.require(step.k < 32, f"a shift of {step.k}, at most 31")
         for operand in (step.a, step.b):
