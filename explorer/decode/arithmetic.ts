@@ -39,6 +39,8 @@ export interface DotArithmetic {
   readonly accumulator: number;
   readonly parameters: Channel;
   readonly requantization: Requantization;
+  /** of DOT rescaled: what is added to it, wrapped; absent: nothing */
+  readonly added?: number;
 }
 
 /** DOT activations: two rows of computed values; their sum is the element. */
@@ -60,13 +62,15 @@ export interface ChannelArithmetic {
   readonly requantization: Requantization;
 }
 
-/** @param activations stored bytes of the row, of DOT planes its numbers of 16 bits @param words of the weight row, the parameter word last */
+/** @param activations stored bytes of the row, of DOT planes its numbers of 16 bits @param words of the weight row, the
+ *  parameter word last @param added to what is rescaled */
 export function dotArithmetic(
   step: Step,
   weights: WeightDescriptor,
   channel: number,
   activations: readonly number[],
   words: readonly Uint8Array[],
+  added?: number,
 ): DotArithmetic {
   const k = weights.dims[1] as number;
   const row = concatBytes(...words);
@@ -88,6 +92,7 @@ export function dotArithmetic(
     accumulator,
     parameters: channelOf(parameters),
     requantization: requantize(step, accumulator, parameters),
+    ...(added === undefined ? {} : { added }),
   };
 }
 

@@ -88,7 +88,8 @@ function valueBy(step: Step, element: number, arithmetic: DecodedElement["arithm
   if (arithmetic.kind === "rows") return arithmetic.sum;
   const { clamped } = arithmetic.requantization;
   if (isPlanes(step)) return element % lastDim(step.dims) < planeLength(step) ? clamped >> 8 : clamped & 255;
-  return step.type === "s8" ? clamped - 128 : clamped;
+  const added = arithmetic.kind === "dot" ? (arithmetic.added ?? 0) : 0;
+  return step.type === "s8" ? clamped - 128 : (clamped + added) | 0;
 }
 
 /** LOOKUP and TABLE read what the values of a, and of c, say: those are in the openings behind the output's. */
@@ -205,7 +206,7 @@ function arithmeticOf(
   operands: readonly DecodedOperand[],
   openings: readonly (readonly Uint8Array[])[],
 ): DecodedElement["arithmetic"] {
-  const [, a, b] = operands;
+  const [, a, b, c] = operands;
   const [, activations = [], weights = []] = openings;
   if (a === undefined || b === undefined) return { kind: "operands" };
   switch (step.opcode) {
@@ -217,8 +218,8 @@ function arithmeticOf(
       const numbers = isPlanesDot(step)
         ? stored.slice(0, k).map((high, i) => 256 * high + (stored[k + i] as number))
         : stored.slice(0, k);
-      if (step.c !== NONE) return { kind: "operands" };
-      return dotArithmetic(step, descriptor, b.row, numbers, weights);
+      const added = c?.values[(element % lastDim(step.dims)) % 8];
+      return dotArithmetic(step, descriptor, b.row, numbers, weights, added);
     }
     case "requant":
     case "rescale": {

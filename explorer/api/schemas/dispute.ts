@@ -97,6 +97,7 @@ const dot = z.object({
   accumulator: z.int().meta({ description: "sum plus bias, 32 bits" }),
   parameters: channel,
   requantization,
+  added: z.int().optional().meta({ description: "of DOT rescaled: added to what is clamped, 32 bits" }),
 });
 
 /** DOT activations: row of a times row of b, both computed. */

@@ -4,7 +4,6 @@ type ElementFault = Extract<NonNullable<Conviction["fault"]>, { kind: "ELEMENT" 
 type Arithmetic = ElementFault["arithmetic"];
 export type Dot = Extract<Arithmetic, { kind: "dot" }>;
 type Rows = Extract<Arithmetic, { kind: "rows" }>;
-type Channel = Extract<Arithmetic, { kind: "channel" }>;
 type Type = ElementFault["step"]["type"];
 
 const NUMBER = new Intl.NumberFormat("en", { maximumFractionDigits: 9 });
@@ -91,11 +90,11 @@ type Line = readonly [name: string, value: number | string | bigint, operator?: 
 /** From the sum to the stored byte, as one writes it by hand. */
 export function Longhand({
   lines,
-  of: { accumulator, parameters, requantization },
+  of: { accumulator, parameters, requantization, added },
   type,
 }: {
   readonly lines: readonly Line[];
-  readonly of: Dot | Channel;
+  readonly of: Pick<Dot, "accumulator" | "parameters" | "requantization" | "added">;
   readonly type: Type;
 }) {
   const { form, product, sum, shifted, scaled, rounded, withZeroPoint, clamped } = requantization;
@@ -131,11 +130,16 @@ export function Longhand({
   if (clamped !== undefined && withZeroPoint === undefined && form === "integer") {
     // RESCALE: to s32, or to one byte of a number of 16 bits; DOT rescaled: to s32.
     const { bits } = requantization;
-    const limits = bits === undefined ? undefined : `kept between -2^${bits} and 2^${bits} - 1, stored`;
+    const limits =
+      bits === undefined
+        ? undefined
+        : `kept between -2^${bits} and 2^${bits} - 1${added === undefined ? ", stored" : ""}`;
     const name =
       limits ??
       (type === "s32" ? "low 32 bits, stored" : "kept between 0 and 65,535: a byte of it is stored");
     rest.push([name, clamped, "="]);
+    if (added !== undefined)
+      rest.push(["plus what is added", added, "+"], "rule", ["32 bits, stored", (clamped + added) | 0, "="]);
   }
   const all: readonly (Line | "rule")[] = [
     ...lines,
