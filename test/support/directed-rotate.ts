@@ -9,17 +9,19 @@ export function rotate(b: DirectedBuilder, target: Target): Value {
   const dims = largeDims(rng);
   const last = dims.length - 1;
   dims[last] = 2 * Math.ceil((dims[last] as number) / 2);
-  const bits = rng.int(1, 31);
-  const other = Math.min(31, rng.pick([15, 60 - bits, rng.int(1, 60 - bits)]));
   const isByte = target.type !== "s32";
-  const byteShift = Math.min(31, Math.max(0, bits + other - rng.int(5, 8)));
+  const bits = rng.int(1, isByte ? 20 : 31);
+  const other = isByte ? rng.int(1, 16) : Math.min(31, rng.pick([15, 60 - bits, rng.int(1, 60 - bits)]));
   const shifts = [0, Math.min(31, other), Math.min(31, Math.max(0, bits + other - 30)), rng.int(0, 31)];
-  const k = isByte && rng.chance(0.8) ? byteShift : rng.pick(shifts);
+  const byteShift = Math.min(31, Math.max(0, bits + other - rng.int(5, 7)));
+  const k = isByte && rng.chance(0.9) ? byteShift : rng.pick(shifts);
   const operand = (size: number): Value => {
     const most = Math.min(2 ** 31 - 1, 2 ** size);
+    // Bytes without a sign: the second of a pair is not below 0, and half of the first ones.
+    const least = target.type === "u8" && rng.chance(0.8) ? 0 : -most;
     const own = rng.chance(0.6) ? dims : dims.slice(rng.int(0, last));
     const kept = own.map((dim, axis) => (axis < own.length - 1 && rng.chance(0.2) ? 1 : dim));
-    return b.operand(integers("s32", -most, most), kept);
+    return b.operand(integers("s32", least, most), kept);
   };
   return finish(b, target, { dims, a: operand(bits), b: operand(other), k });
 }
