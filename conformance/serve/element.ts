@@ -35,7 +35,7 @@ export function judgeElement(words: Words): string[] {
   if (record === undefined || record.opcode === "codec")
     refuseLine("step", step, "a step that computes elements");
   const own = outputRead(program, step, element);
-  const reads = [own, ...openedReads(program, record, step, element, openings[1])];
+  const reads = [own, ...openedReads(program, record, step, element, openings.slice(1))];
   if (openings.length !== reads.length) refuseLine("openings", openings.length, `${reads.length}`);
   for (const [i, read] of reads.entries()) {
     const root = isWeight(read.operand) ? roots.weights : roots.trace;
@@ -49,21 +49,28 @@ export function judgeElement(words: Words): string[] {
   );
 }
 
-/** What the element reads. LOOKUP and TABLE read their table where the first operand says, which is opened first. */
+/** What the element reads. LOOKUP and TABLE read their table where operand a says, and LOOKUP below where its mask says,
+ *  which are opened first. */
 function openedReads(
   program: Program,
-  { a }: Step,
+  { a, c }: Step,
   step: number,
   element: number,
-  first: Opening | undefined,
+  openings: readonly Opening[],
 ): readonly Read[] {
-  const { type, dims } = shapeOf(program, a);
-  const data = newData(type, elementCount(dims));
-  const reads = () => readsOf(program, step, element, () => data);
-  const read = reads()[0];
-  if (read?.operand !== a || first === undefined) return reads();
-  place(data, program, read, first);
-  return reads();
+  const opened = new Map<Operand, TensorData>();
+  const dataOf = (operand: Operand): TensorData => {
+    const { type, dims } = shapeOf(program, operand);
+    const data = opened.get(operand) ?? newData(type, elementCount(dims));
+    opened.set(operand, data);
+    return data;
+  };
+  for (const [i, operand] of [a, c].entries()) {
+    const read = readsOf(program, step, element, dataOf)[i];
+    const opening = openings[i];
+    if (read?.operand === operand && opening !== undefined) place(dataOf(operand), program, read, opening);
+  }
+  return readsOf(program, step, element, dataOf);
 }
 
 const shapeOf = (program: Program, operand: Operand) =>

@@ -23,7 +23,8 @@ export interface Opening {
 }
 
 /** The words that one element of a step is computed from, in order, without the output's word.
- *  @param dataOf content of an operand; LOOKUP and TABLE ask for a, because its values say what is read of b
+ *  @param dataOf content of an operand; LOOKUP and TABLE ask for a, and LOOKUP below for its mask, because their values
+ *  say what is read of b
  *  @throws BaseError ELEMENT_OUTSIDE when the step or the element does not exist */
 export function readsOf(
   program: Program,
