@@ -1,7 +1,6 @@
 import { elementCount, isBelow, isEach, LOOKUP_VARIANTS, lastDim, NONE } from "../program/form.ts";
 import { unpackLookup } from "../program/weights.ts";
 import {
-  broadcastMaps,
   CAN_BE_OTHER,
   type ElementReads,
   type ReadForm,
@@ -10,7 +9,7 @@ import {
   zerosAt,
 } from "./causality/reads.ts";
 import { plainValues, type StepRanges } from "./context.ts";
-import { combine, commonGrid, empty, highest, lowest, type Range, uniform } from "./range.ts";
+import { broadcastIndex, combine, commonGrid, empty, highest, lowest, type Range, uniform } from "./range.ts";
 import { extremesOf } from "./table-extremes.ts";
 
 /** LOOKUP: per column from the rows that the ids can name; the sum counts each of the J ids, id 0 as zero.
@@ -103,11 +102,18 @@ export function lookupReads(form: ReadForm): ElementReads {
   return wholeRow(form, (element) => Math.floor(element / lastDim(form.step.dims)));
 }
 
-/** The mask's row, and of operand a's the places that can count; where an element's place cannot, the mask's alone. */
+/** Above this many pairs of places of a row, the places that an element reads are told as one stretch. */
+const MAX_PAIRS = 2 ** 26;
+
+/** The mask's row, and of operand a's the places that can count; where an element's place cannot, the mask's alone. In a
+ *  step of too many pairs of places, the beginning of the row up to the last place that can count. */
 function belowReads(form: ReadForm): ElementReads {
-  const length = lastDim(form.step.dims);
-  const mask = broadcastMaps(form)[2];
-  if (mask === undefined) return wholeRow(form, (element) => Math.floor(element / length));
+  const { dims } = form.step;
+  const length = lastDim(dims);
+  const [, , counts] = form.dims;
+  if (counts === undefined) return wholeRow(form, (element) => Math.floor(element / length));
+  const mask = broadcastIndex(counts, dims);
+  const isLarge = elementCount(dims) * length > MAX_PAIRS;
   const [, , zeros] = form.zeros;
   const canCount = (element: number): boolean => (zerosAt(zeros, mask[element] as number) & CAN_BE_OTHER) > 0;
   // Elements of one row follow one another.
@@ -117,7 +123,8 @@ function belowReads(form: ReadForm): ElementReads {
     if (!canCount(element)) return;
     if (row !== Math.floor(element / length)) {
       row = Math.floor(element / length);
-      runs = runsOf(row * length, (row + 1) * length, canCount);
+      const found = runsOf(row * length, (row + 1) * length, canCount);
+      runs = isLarge ? [row * length, found.at(-1) as number] : found;
     }
     visit(2, mask[row * length] as number, length);
     for (let i = 0; i < runs.length; i += 2)

@@ -8,7 +8,7 @@ import { programBounds } from "../../../inference/profile/causality/bounds.ts";
 import { type ElementReads, type ReadForm, zerosOf } from "../../../inference/profile/causality/reads.ts";
 import { READS } from "../../../inference/profile/generated/reads.ts";
 import { analyse } from "../../../inference/profile/intervals.ts";
-import { highest, lowest, type Range } from "../../../inference/profile/range.ts";
+import { exactly, highest, lowest, type Range } from "../../../inference/profile/range.ts";
 import { variantCode } from "../../../inference/program/codes.ts";
 import {
   elementCount,
@@ -274,6 +274,31 @@ describe("lookupReads, by distances", () => {
       [0, 0, 0],
       [0, 2, 0],
     ]);
+  });
+
+  it("behavior: in a step of many elements each reads the beginning of its row up to the last place that can count, at once", () => {
+    const visitsOf = (rows: number): string[] => {
+      const zeros = zerosOf(exactly(Array.from({ length: 1024 }, (_, i) => Number(i % 2 === 1 && i < 600))));
+      const step = {
+        opcode: "lookup",
+        variant: variantCode("lookup", "below"),
+        type: "u8",
+        k: 0,
+        coordinates: [],
+      } as const;
+      const dims = [rows, 1024];
+      const form: ReadForm = {
+        step: { ...step, dims },
+        dims: [dims, [9, 1], [1024]],
+        zeros: [undefined, undefined, zeros],
+      };
+      const visits: string[] = [];
+      READS.lookup(form)(1024 + 5, (slot, from, count) => visits.push(`${slot}: ${from} ${count}`));
+      return visits;
+    };
+    const mask = ["2: 5 1", "2: 0 1024"];
+    expect(visitsOf(65)).toEqual([...mask, "0: 1024 600"]);
+    expect(visitsOf(64)).toEqual([...mask, ...Array.from({ length: 300 }, (_, i) => `0: ${1025 + 2 * i} 1`)]);
   });
 
   it("default: without a mask each row is bound by all", () => {
