@@ -166,6 +166,12 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       "if (openings.length < reads.length)",
     ],
     [
+      "a mask is not opened before what it says is read",
+      "conformance/serve/element.ts",
+      "of [a, c].entries()",
+      "of [a].entries()",
+    ],
+    [
       "the trace's element is not read",
       "conformance/serve/element.ts",
       "BigInt(storedElement(held, element))",
