@@ -67,18 +67,16 @@ function eachRange(ctx: StepRanges): Range {
   return { ...result, tiny, grid };
 }
 
-/** From the entries for the distances that two numbers of operand a can have, and 0 where a place may not count. */
+/** From the entries for the distances that two numbers of operand a can have, and 0 where a place may not count. Of a table
+ *  what is kept of it is asked: the masks of a program can be many, and be computed often. */
 function belowRange(ctx: StepRanges, most?: number): Range {
   const { step } = ctx;
   const { range } = ctx.operand("a");
-  const { descriptor, bytes } = ctx.weight("b");
-  const values = plainValues(descriptor.type, bytes);
-  const end = Math.min(highest(range) - lowest(range), values.length - 1);
-  ctx.areNumbers(descriptor.type, values);
-  const part = Float64Array.from(values).subarray(0, end + 1);
-  const [low, high] = [part.reduce((x, y) => Math.min(x, y)), part.reduce((x, y) => Math.max(x, y))];
-  const tiny = leastSize(values, 0, end + 1);
-  const grid = descriptor.type === "f32" ? commonGrid(values) : 1;
+  const table = ctx.operand("b").range;
+  const { tiny, grid = 1 } = table;
+  const named = highest(range) - lowest(range) + 1;
+  const reach = { low: table.low.subarray(0, named), high: table.high.subarray(0, named), tiny };
+  const [low, high] = [lowest(reach), highest(reach)];
   if (step.c === NONE) return uniform(low, high, tiny, grid);
   const counted = ([least]: readonly number[], [largest]: readonly number[], out: Float64Array): void => {
     const [canCount, canBeOut] = [(largest as number) > 0, (least as number) <= 0];

@@ -1,6 +1,7 @@
 /** Masks of a program that are more together than a proof could hold at once. */
 import { expect, it } from "vitest";
 import { KnownRanges } from "../../../inference/profile/causality/known.ts";
+import type { WeightRanges } from "../../../inference/profile/context.ts";
 import { analyse } from "../../../inference/profile/intervals.ts";
 import { MAX_KEPT_INTERVALS, uniform } from "../../../inference/profile/range.ts";
 import { type Model, NONE, type Step, WEIGHT } from "../../../inference/program/form.ts";
@@ -74,4 +75,28 @@ it("behavior: of masks of masks that were forgotten as many are computed at once
   const lowestOf = (step: number): number | undefined => known.at(step)?.low[0];
   expect(lowest).toBe(0);
   expect([1, 2].map(lowestOf)).toEqual([7, 0]);
+});
+
+it("behavior: a table is gone through once, however often masks that LOOKUP below makes of it are computed", () => {
+  const counts: Step = { ...neutral, opcode: "arith", variant: 6, type: "bool", dims: [1, 1], a: 0, b: 0 };
+  const mask: Step = {
+    ...neutral,
+    opcode: "lookup",
+    variant: 3,
+    type: "bool",
+    dims: [1, 1],
+    a: 0,
+    b: WEIGHT,
+    c: 1,
+  };
+  const { program, weights } = modelOf(Uint8Array.of(1, 0, 0), [counts, mask]);
+  const [, ...others] = program.weights;
+  const table = { layout: "plain", type: "bool", dims: [3, 1] } as const;
+  const model: Model = { program: { ...program, weights: [table, ...others] }, weights };
+  const constants: WeightRanges = new Map();
+  const known = new KnownRanges(model, [uniform(0, 0), uniform(0, 1), uniform(0, 1)], constants);
+  for (let step = 0; step <= 2; step++) known.next();
+  // One number is 0 below the largest of its row.
+  expect([known.at(2)?.low[0], known.at(2)?.high[0]]).toEqual([0, 1]);
+  expect(Array.from(constants.get(0)?.low ?? [])).toEqual([1, 0, 0]);
 });
