@@ -2,52 +2,21 @@
 mod support;
 use assay_exact::calldata::Input;
 use assay_exact::execute::{run, split_weights};
-use assay_exact::ids::judge_version;
 use assay_exact::openings::{judge, Opening, Roots};
 use assay_exact::program::Program;
 use assay_exact::tree::weights_root;
-use support::builder::{plain, program, record, weights, BOOL, F32, NONE, S32, U8, WEIGHT};
+use support::builder::{plain, weights, BOOL, F32, S32, U8, WEIGHT};
+use support::one_step::OneStep;
 use support::opened::Committed;
 
-const RAW: [u8; 2] = [4, 3];
 const S8: u8 = 1;
 const LOOKUP: u8 = 3;
 const DOT: u8 = 2;
 
-/// One step over two weight tensors, or three with operand c: its head, k and dims, and the descriptors.
-#[derive(Clone)]
-struct Given {
-    head: [u8; 3],
-    k: u32,
-    dims: Vec<u32>,
-    a: [u8; 32],
-    b: [u8; 32],
-    c: Option<[u8; 32]>,
-}
-
-impl Given {
-    fn bytes(&self) -> Vec<u8> {
-        let c = if self.c.is_some() { WEIGHT + 2 } else { NONE };
-        let mut step = record(self.head, [WEIGHT, WEIGHT + 1, c], &self.dims);
-        step[10..14].copy_from_slice(&self.k.to_be_bytes());
-        let descriptors: Vec<_> = [self.a, self.b].into_iter().chain(self.c).collect();
-        program(RAW, 1, &descriptors, &[step])
-    }
-
-    fn is_taken(&self) -> bool {
-        Program::read(&self.bytes()).is_ok()
-    }
-}
-
-fn below(element_type: u8, dims: &[u32], v: u32, mask: Option<&[u32]>) -> Given {
-    Given {
-        head: [LOOKUP, 3, element_type],
-        k: 0,
-        dims: dims.to_vec(),
-        a: plain(S32, dims),
-        b: plain(element_type, &[v, 1]),
-        c: mask.map(|dims| plain(BOOL, dims)),
-    }
+fn below(element_type: u8, dims: &[u32], v: u32, mask: Option<&[u32]>) -> OneStep {
+    let mut operands = vec![plain(S32, dims), plain(element_type, &[v, 1])];
+    operands.extend(mask.map(|dims| plain(BOOL, dims)));
+    OneStep { head: [LOOKUP, 3, element_type], k: 0, dims: dims.to_vec(), operands }
 }
 
 /// A mask's dims and bytes.
@@ -222,9 +191,10 @@ fn rows_of_1024() {
 #[test]
 fn structure() {
     let right = below(U8, &[2, 3, 4], 5, Some(&[3, 4]));
+    let without = below(U8, &[2, 3, 4], 5, None);
     for given in [
         right.clone(),
-        Given { c: None, ..right.clone() },
+        without.clone(),
         below(U8, &[1], 1, None),
         below(S8, &[1, 1, 1, 1, 2, 1024], 300, Some(&[1024])),
         below(BOOL, &[2, 3, 4], 5, Some(&[2, 1, 4])),
@@ -232,29 +202,29 @@ fn structure() {
         below(F32, &[2, 3, 4], 5, Some(&[4])),
         below(U8, &[3, 1], 5, Some(&[1])),
     ] {
-        assert_eq!(Program::read(&given.bytes()).map(|program| judge_version(&program)), Ok(2));
+        assert_eq!(given.version(), Some(2));
     }
     for (why, wrong) in [
         ("rows of 1,025", below(U8, &[2, 1025], 5, None)),
-        ("a k", Given { k: 1, ..right.clone() }),
-        ("a of bytes", Given { a: plain(U8, &[2, 3, 4]), ..right.clone() }),
-        ("a of f32", Given { a: plain(F32, &[2, 3, 4]), ..right.clone() }),
-        ("a of other dims", Given { a: plain(S32, &[6, 4]), ..right.clone() }),
-        ("a of more rows", Given { a: plain(S32, &[3, 3, 4]), ..right.clone() }),
-        ("an output of another type", Given { head: [LOOKUP, 3, S8], ..right.clone() }),
-        ("a table of two columns", Given { b: plain(U8, &[5, 2]), ..right.clone() }),
-        ("a table of rank 1", Given { b: plain(U8, &[5]), ..right.clone() }),
-        ("a table of rank 3", Given { b: plain(U8, &[1, 5, 1]), ..right.clone() }),
-        ("DOT weights", Given { b: weights(DOT, &[5, 1]), ..right.clone() }),
-        ("c of bytes", Given { c: Some(plain(U8, &[3, 4])), ..right.clone() }),
-        ("c of s32", Given { c: Some(plain(S32, &[3, 4])), ..right.clone() }),
-        ("c of one element a row", Given { c: Some(plain(BOOL, &[3, 1])), ..right.clone() }),
-        ("c of longer rows", Given { c: Some(plain(BOOL, &[3, 5])), ..right.clone() }),
-        ("c of other rows", Given { c: Some(plain(BOOL, &[2, 4])), ..right.clone() }),
-        ("c of a higher rank", Given { c: Some(plain(BOOL, &[1, 2, 3, 4])), ..right.clone() }),
-        ("c that is no plain tensor", Given { c: Some(weights(DOT, &[3, 4])), ..right.clone() }),
-        ("c of LOOKUP each", Given { head: [LOOKUP, 2, U8], ..right.clone() }),
-        ("variant 4", Given { head: [LOOKUP, 4, U8], c: None, ..right.clone() }),
+        ("a k", OneStep { k: 1, ..right.clone() }),
+        ("a of bytes", right.with(0, plain(U8, &[2, 3, 4]))),
+        ("a of f32", right.with(0, plain(F32, &[2, 3, 4]))),
+        ("a of other dims", right.with(0, plain(S32, &[6, 4]))),
+        ("a of more rows", right.with(0, plain(S32, &[3, 3, 4]))),
+        ("an output of another type", OneStep { head: [LOOKUP, 3, S8], ..right.clone() }),
+        ("a table of two columns", right.with(1, plain(U8, &[5, 2]))),
+        ("a table of rank 1", right.with(1, plain(U8, &[5]))),
+        ("a table of rank 3", right.with(1, plain(U8, &[1, 5, 1]))),
+        ("DOT weights", right.with(1, weights(DOT, &[5, 1]))),
+        ("c of bytes", right.with(2, plain(U8, &[3, 4]))),
+        ("c of s32", right.with(2, plain(S32, &[3, 4]))),
+        ("c of one element a row", right.with(2, plain(BOOL, &[3, 1]))),
+        ("c of longer rows", right.with(2, plain(BOOL, &[3, 5]))),
+        ("c of other rows", right.with(2, plain(BOOL, &[2, 4]))),
+        ("c of a higher rank", right.with(2, plain(BOOL, &[1, 2, 3, 4]))),
+        ("c that is no plain tensor", right.with(2, weights(DOT, &[3, 4]))),
+        ("c of LOOKUP each", OneStep { head: [LOOKUP, 2, U8], ..right.clone() }),
+        ("variant 4", OneStep { head: [LOOKUP, 4, U8], ..without }),
     ] {
         assert!(!wrong.is_taken(), "{why}");
     }
