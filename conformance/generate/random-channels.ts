@@ -59,9 +59,21 @@ function channelStep(
   const out = isPlanes ? [...rows, 2 * length] : dims;
   const fields = { opcode, variant, type, dims: out, a: input, b: parameters };
   if (!isPlanes || rng.chance(0.6)) return b.step(fields, TYPE_RANGES[type]);
-  // No quotient of a sane program is larger than its number.
+  return b.step({ ...fields, ...changed(b, input, rows, length) }, TYPE_RANGES[type]);
+}
+
+/** Factors of numbers, or divisors of parts of their rows. No number of a sane program becomes larger than 2^26 by them. */
+function changed(b: ProgramBuilder, input: Value, rows: readonly number[], length: number) {
+  const { rng } = b;
+  if (rng.chance(0.5)) {
+    const size = Math.max(1, Math.abs(input.range.low), Math.abs(input.range.high));
+    const most = Math.max(1, Math.floor(2 ** 26 / size));
+    const dims = rng.pick([input.dims, [elementCount(input.dims)]]);
+    return { c: b.clamp(b.value(["s32"], dims), range(-most, most)), k: 0 };
+  }
   const k = b.options.hostile ? rng.pick([1, rng.u32() || 1]) : rng.int(1, 2 ** 20);
-  return b.step({ ...fields, c: divisorsOf(b, rows, k), k }, TYPE_RANGES[type]);
+  const parts = rng.chance(0.5) ? 1 : rng.pick(partsOf(length));
+  return { c: divisorsOf(b, parts === 1 ? rows : [...rows, parts], k), k };
 }
 
 const partsOf = (count: number): number[] =>

@@ -2,6 +2,7 @@ import type { Opening } from "../../inference/commit/openings.ts";
 import {
   ARITH_VARIANTS,
   elementBytes,
+  elementCount,
   FLOAT_VARIANTS,
   NONE,
   type Operand,
@@ -199,17 +200,21 @@ function plane(place: Place): bigint {
   const at = (row * k + (column % k)) % lastOf(tensorOf(program, step.a).dims);
   const p = parametersOf(bytesOf(place, 1));
   const x = number("s32", elementOf(bytesOf(place, 0), "s32", at));
-  const taken = step.c === NONE ? x : quotient(place, x, row);
+  const taken = step.c === NONE ? x : changed(place, x, row, column % k);
   const acc = wrap(taken + p.bias);
   const u = clamp(wrap(BigInt.asIntN(64, acc * p.m + p.b) >> p.s), 0n, 65_535n);
   return column < k ? u / 256n : u % 256n;
 }
 
-/** Of the third opening the divisor of a row. */
-function quotient({ step, program, words }: Place, x: bigint, row: number): bigint {
-  const divisors = tensorOf(program, step.c).dims;
-  const d = number("s32", elementOf(words[2] as Uint8Array, "s32", row % lastOf(divisors)));
-  return number("s32", saturated("s32", nearestQuotient(x * BigInt(step.k), d)));
+/** By the factor or the divisor in the third opening. @param index of the number in its row */
+function changed({ step, program, words }: Place, x: bigint, row: number, index: number): bigint {
+  const { dims } = tensorOf(program, step.c);
+  const k = lastOf(step.dims) / 2;
+  const parts = step.k === 0 ? k : (k * elementCount(dims) * 2) / elementCount(step.dims);
+  const at = (row * parts + Math.floor((index * parts) / k)) % lastOf(dims);
+  const by = number("s32", elementOf(words[2] as Uint8Array, "s32", at));
+  if (step.k === 0) return wrap(x * by);
+  return number("s32", saturated("s32", nearestQuotient(x * BigInt(step.k), by)));
 }
 
 /** `⌊(2·n + d) / 2·d⌋`, 0 of a divisor below 1. */

@@ -2,7 +2,7 @@
 import type { ProgramBuilder } from "../onnx/builder.ts";
 import { refuse } from "../onnx/refusal.ts";
 import type { Operand } from "../program/form.ts";
-import { moved, type Wide, wide } from "./steps.ts";
+import { changedWide, moved, sizeOf, type Wide, wide } from "./steps.ts";
 
 /** Of queries, keys and values. */
 export const MOST_BYTE = 127;
@@ -64,20 +64,35 @@ export function mixedValues(
     builder.reduce("sum", shares, [...rows, 1]),
     builder.s32(MOST_SHARE),
   );
-  const mixed = builder.ratio(weighted, total, 2 ** MIXED_BITS);
-  const byPlace = moved(
-    builder,
-    mixed,
-    [queries, heads, headWidth],
-    [
-      [heads, [[1, 1]]],
-      [queries, [[0, 1]]],
-      [headWidth, [[2, 1]]],
-    ],
-  );
+  /** [queries, heads, channels of a head] of what stands by heads first */
+  const byPlace = (x: Operand, channels: number): Operand =>
+    moved(
+      builder,
+      x,
+      [queries, heads, channels],
+      [
+        [heads, [[1, 1]]],
+        [queries, [[0, 1]]],
+        [channels, [[2, 1]]],
+      ],
+    );
+  const multiplier = 2 ** MIXED_BITS;
+  const size = Math.ceil((sizeOf(builder, weighted) * multiplier) / MOST_SHARE);
   const factors = Array.from({ length: width }, (_, i) => {
     const channel = Math.floor(i / headWidth / share) * headWidth + (i % headWidth);
     return (steps[channel] as number) / 2 ** MIXED_BITS / unit;
   });
-  return wide(builder, byPlace, factors, unit, undefined, [queries, width]);
+  const dims = [queries, width];
+  const byHead = byPlace(weighted, headWidth);
+  return (
+    changedWide(builder, byHead, { by: byPlace(total, 1), multiplier }, size, factors, unit, dims) ??
+    wide(
+      builder,
+      byPlace(builder.ratio(weighted, total, multiplier), headWidth),
+      factors,
+      unit,
+      undefined,
+      dims,
+    )
+  );
 }

@@ -1,6 +1,6 @@
 /** Steps that every part of a derived model is made of. */
 import { coordinates, reshapeCoordinates } from "../onnx/axes.ts";
-import type { Divided, ProgramBuilder } from "../onnx/builder.ts";
+import type { Changed, ProgramBuilder } from "../onnx/builder.ts";
 import { fixedPoint } from "../onnx/lower/wide.ts";
 import { refuse } from "../onnx/refusal.ts";
 import { highest, lowest } from "../profile/range.ts";
@@ -90,20 +90,19 @@ export const wide = (
   return { planes: builder.planes(kept, channelsOf(factors, sizeOf(builder, kept), middles), dims), unit };
 };
 
-/** Numbers of 16 bits: `round(y·factor)`, clamped, y being x's rows divided by their own lengths, as `ratio` does.
- *  @param factors one, or one a channel @param unit of the result */
-export function wideNormal(
+/** What `wide` makes of x once it is changed, in the same step; undefined where what is changed may be too large for it.
+ *  @param size of what x is changed to @param dims in which x's elements are read, default x's own */
+export function changedWide(
   builder: ProgramBuilder,
   x: Operand,
-  divided: Divided,
+  changed: Changed,
+  size: number,
   factors: ArrayLike<number>,
   unit: number,
-): Wide {
-  // No element is longer than its row.
-  const size = divided.multiplier;
-  if (size > limitOf(factors))
-    return wide(builder, builder.ratio(x, divided.by, divided.multiplier), factors, unit);
-  return { planes: builder.planes(x, channelsOf(factors, size, MIDDLE), undefined, divided), unit };
+  dims?: readonly number[],
+): Wide | undefined {
+  if (size > limitOf(factors)) return undefined;
+  return { planes: builder.planes(x, channelsOf(factors, size, MIDDLE), dims, changed), unit };
 }
 
 /** What the sums of a product become. */

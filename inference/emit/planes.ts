@@ -1,13 +1,28 @@
 /** Numbers of 16 bits as planes of bytes: RESCALE planes and DOT planes as ONNX nodes. Source: docs/EXACT.md, section 3. */
 import { MOST_NUMBER } from "../opcodes/rounding.ts";
-import { lastDim, rowCount } from "../program/form.ts";
+import { elementCount, lastDim, rowCount } from "../program/form.ts";
 import type { ChannelParameters } from "../program/weights.ts";
 import { clamped64 } from "./clamp.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
 import { type Place, reshaped } from "./place.ts";
+import { quotients } from "./ratio.ts";
 
 const wide = (graph: GraphBuilder, dims: readonly number[], ...numbers: number[]): Value =>
   graph.constant("int64", dims, BigInt64Array.from(numbers, BigInt));
+
+/** What numbers are multiplied by, or divided by in parts of their rows. @param numbers s32 of these dims */
+export function changed(
+  { graph, step, value, shape }: Place,
+  numbers: Value,
+  dims: readonly number[],
+): Value {
+  const by = value(step.c);
+  if (step.k === 0) return graph.node("Mul", [numbers, reshaped(graph, by, shape(step.c).dims, dims)]);
+  const count = elementCount(shape(step.c).dims);
+  const parts = graph.reshape(numbers, [count, elementCount(dims) / count]);
+  const found = quotients(graph, { k: step.k, type: "s32" }, parts, graph.reshape(by, [count, 1]));
+  return graph.reshape(found, dims);
+}
 
 /** @param rescaled s32 [rows, numbers of a row] */
 export function planes({ graph, step }: Place, rescaled: Value): Value {

@@ -28,8 +28,8 @@ import { below } from "./below.ts";
 import { dot } from "./dot.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
 import { numbers, type Place, reshaped, selected } from "./place.ts";
-import { planes } from "./planes.ts";
-import { quotients, ratio } from "./ratio.ts";
+import { changed, planes } from "./planes.ts";
+import { ratio } from "./ratio.ts";
 import { biases, parametersOf, requantized, shifted } from "./requantize.ts";
 import { rotated } from "./rotate.ts";
 
@@ -73,7 +73,7 @@ export function emitStep(place: Place): Value {
   return EMITTERS[opcode](place);
 }
 
-/** `a + bias′` of a channelwise step, or of its ratios. @param dims in which a's elements are read, default a's own */
+/** `a + bias′` of a channelwise step, a changed by operand c where there is one. @param dims in which a's elements are read, default a's own */
 function channelSums(
   place: Place,
   dims?: readonly number[],
@@ -82,10 +82,7 @@ function channelSums(
   const channels = parametersOf(place);
   const own = shape(step.a).dims;
   const numbers = reshaped(graph, value(step.a), own, dims ?? own);
-  const a =
-    step.c === NONE
-      ? numbers
-      : quotients(graph, { k: step.k, type: "s32" }, numbers, graph.reshape(value(step.c), [-1, 1]));
+  const a = step.c === NONE ? numbers : changed(place, numbers, dims ?? own);
   const acc = graph.node("Add", [a, biases(graph, channels)]);
   return { acc, channels };
 }

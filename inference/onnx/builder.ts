@@ -54,11 +54,12 @@ export function broadcastDims(...operands: readonly (readonly number[])[]): numb
   });
 }
 
-/** What numbers are divided by, row by row, once they are multiplied. */
-export interface Divided {
+/** What numbers are multiplied by, one by one; or, once they are multiplied by a number, divided by in equal parts of their
+ *  rows. */
+export interface Changed {
   readonly by: Operand;
-  /** u32, not 0 */
-  readonly multiplier: number;
+  /** u32, not 0; absent: `by` has factors */
+  readonly multiplier?: number;
 }
 
 export class ProgramBuilder {
@@ -269,12 +270,12 @@ export class ProgramBuilder {
 
   /** Numbers of 16 bits, 0 to 65,535, as planes of bytes.
    *  @param channels one, or one for each number of a row @param dims in which a's elements are read, default a's own
-   *  @param divided first, as by `ratio` */
+   *  @param changed what they are multiplied or divided by first */
   planes(
     a: Operand,
     channels: readonly ChannelParameters[],
     dims: readonly number[] = this.shape(a).dims,
-    divided?: Divided,
+    changed?: Changed,
   ): Operand {
     const b = this.weight({ layout: "channel", type: "u8", dims: [channels.length] }, packChannel(channels));
     return this.push({
@@ -282,7 +283,7 @@ export class ProgramBuilder {
       variant: variantCode("rescale", "planes"),
       type: "u8",
       dims: [...dims.slice(0, -1), 2 * lastDim(dims)],
-      ...{ a, b, c: divided?.by ?? NONE, k: divided?.multiplier ?? 0 },
+      ...{ a, b, c: changed?.by ?? NONE, k: changed?.multiplier ?? 0 },
     });
   }
 

@@ -24,14 +24,14 @@ export function ratios(
   }
 }
 
-/** Of an operand of divisors, one for each row of the output, and of k. */
-export function checkDivisors(check: StepCheck, name: "b" | "c"): void {
+/** Of the divisors, one for each row of the output, and of k. */
+export function checkDivisors(check: StepCheck): void {
   const { step } = check;
-  const divisors = check.plain(name, "s32");
+  const divisors = check.plain("b", "s32");
   check.must(step.k >= 1, "k (multiplier)", step.k, ">= 1");
   if (divisors === undefined) return;
   const [count, rows] = [elementCount(divisors.dims), rowCount(step.dims)];
-  check.must(count === rows, `elements of operand ${name}`, count, `${rows}, one a row`);
+  check.must(count === rows, "elements of operand b", count, `${rows}, one a row`);
 }
 
 export function prepareRatio({ type, dims, k }: Step, { type: aType }: PreparedOperand): Kernel {

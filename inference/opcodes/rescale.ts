@@ -10,10 +10,10 @@ import { channelRules, channelsOf, readChannel } from "./requant.ts";
  *  divisor a row (ratio.ts). Source: docs/EXACT.md, section 3. */
 export const rescale: OpcodeForm = {
   rules,
-  prepare(step, [source, parameters]) {
+  prepare(step, [source, parameters, by]) {
     if (isRatio(step)) return prepareRatio(step, source as PreparedOperand);
     const channels = channelsOf(parameters as PreparedOperand);
-    if (isPlanes(step)) return preparePlanes(step, channels);
+    if (isPlanes(step)) return preparePlanes(step, channels, by);
     return (out, a, _b, _c, from = 0, to = out.length) =>
       channels.shiftedSums(out as Int32Array, from, {
         data: a as Int32Array,
@@ -50,6 +50,6 @@ function ratioReads(step: Step, element: number, source: OperandSource): Read[] 
 function ratioRules(check: StepCheck): void {
   check.type("u8", "s8", "s32");
   check.sameDims("a", check.plain("a", ...INTEGERS));
-  checkDivisors(check, "b");
+  checkDivisors(check);
   check.none("c");
 }

@@ -1,8 +1,11 @@
-import { planeLength } from "../opcodes/planes.ts";
+import { changedBy, divisorsOfRow, numberDims, planeLength } from "../opcodes/planes.ts";
 import { numberOf } from "../opcodes/rounding.ts";
 import type { Step } from "../program/form.ts";
+import { WIDEN } from "./arith.ts";
 import { boundsAt, type ElementReads, type ReadForm } from "./causality/reads.ts";
-import { empty, highest, lowest, type Range, uniform } from "./range.ts";
+import type { StepRanges } from "./context.ts";
+import { combine, empty, highest, lowest, type Range, uniform } from "./range.ts";
+import { quotients } from "./ratio.ts";
 
 type Bytes = readonly [low: number, high: number];
 
@@ -23,6 +26,28 @@ export function planesRange(step: Step, rescaled: Range): Range {
   return { ...result, tiny: 1 };
 }
 
+/** Intervals of what operand a's numbers are changed to by operand c. */
+export function changedRange(ctx: StepRanges): Range {
+  const { step } = ctx;
+  const by = ctx.operand("c");
+  const dims = numberDims(step);
+  if (step.k !== 0) {
+    const parts = divisorsOfRow(step, by.dims);
+    return quotients(ctx, "c", [...dims.slice(0, -1), parts, planeLength(step) / parts], "s32");
+  }
+  const terms = [ctx.operand("a").range, by.range].map((range) => ({ range, dims }));
+  const found = combine(terms, dims, ([al, bl], [ah, bh], out) => {
+    const [a, b] = [
+      [al, ah],
+      [bl, bh],
+    ] as [[number, number], [number, number]];
+    const ends = a.flatMap((x) => b.map((y) => x * y));
+    out[0] = Math.min(...ends);
+    out[1] = Math.max(...ends);
+  });
+  return ctx.within({ ...found, tiny: 1 }, "the product can leave s32", WIDEN, "s32");
+}
+
 /** Intervals of the high byte and of the low one of what lies between two numbers. */
 function planesOf(low: number, high: number): readonly [Bytes, Bytes] {
   const [least, most] = [numberOf(low), numberOf(high)];
@@ -30,12 +55,13 @@ function planesOf(low: number, high: number): readonly [Bytes, Bytes] {
   return [ofHigh, ofHigh[0] === ofHigh[1] ? [least & 255, most & 255] : [0, 255]];
 }
 
-/** The number whose byte it is, and its row's divisor. */
-export function planesReads({ step, dims: [, , divisors] }: ReadForm): ElementReads {
+/** The number whose byte it is, and its factor or divisor. */
+export function planesReads({ step, dims: [, , by] }: ReadForm): ElementReads {
   const length = planeLength(step);
   return (element, visit) => {
     const row = Math.floor(element / (2 * length));
-    visit(0, row * length + (element % length), 1);
-    if (divisors !== undefined) visit(2, row, 1);
+    const index = element % length;
+    visit(0, row * length + index, 1);
+    if (by !== undefined) visit(2, changedBy(step, by, row, index), 1);
   };
 }

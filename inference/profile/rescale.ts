@@ -5,16 +5,16 @@ import type { ChannelParameters } from "../program/weights.ts";
 import { type ElementReads, type ReadForm, sameElement } from "./causality/reads.ts";
 import { channelSums, checkForm, eachByChannel, SMALLER, spread } from "./channels.ts";
 import type { StepRanges } from "./context.ts";
-import { planesRange, planesReads } from "./planes.ts";
+import { changedRange, planesRange, planesReads } from "./planes.ts";
 import type { Range } from "./range.ts";
-import { quotients, ratioRange, ratioReads } from "./ratio.ts";
+import { ratioRange, ratioReads } from "./ratio.ts";
 
 /** Intervals of RESCALE. */
 export function rescaleRange(ctx: StepRanges): Range {
   if (isRatio(ctx.step)) return ratioRange(ctx);
   const { step } = ctx;
   const { dims } = isPlanes(step) ? { dims: numberDims(step) } : ctx.operand("a");
-  const numbers = step.c === NONE ? undefined : quotients(ctx, "c", dims, "s32");
+  const numbers = step.c === NONE ? undefined : changedRange(ctx);
   const { sums, channels } = channelSums(ctx, numbers);
   const apply = (acc: number, channel: ChannelParameters): number => {
     checkForm(ctx, channel, [acc, acc], "integer");

@@ -28,10 +28,19 @@ export function planes(b: DirectedBuilder, target: Target): Value {
   const words = b.weight({ layout: "channel", type: "u8", dims: [channels.length] }, packChannel(channels));
   const fields = { dims: [...outer, 2 * k], a, b: words };
   if (rng.chance(0.5)) return finish(b, target, fields);
-  // Quotients of up to the numbers' own size.
+  // Products, or quotients of up to the numbers' own size.
+  if (rng.chance(0.4)) {
+    const factors = integers("s32", -16, 16);
+    return finish(b, target, {
+      ...fields,
+      c: b.operand(factors, rng.pick([read, [elementCount(read)]])),
+      k: 0,
+    });
+  }
   const multiplier = rng.pick([1, rng.int(1, 2 ** 20), 2 ** 26]);
   const divisors = integers("s32", multiplier, multiplier * rng.pick([1, 3, 20]) + 3);
-  const own = rng.pick([[...outer, 1], outer.length === 0 ? [1] : outer, [elementCount(outer)]]);
+  const groups = part !== undefined && rng.chance(0.6) ? part : 1;
+  const own = rng.pick([[...outer, groups], [elementCount(outer) * groups]]);
   return finish(b, target, { ...fields, c: b.operand(divisors, own), k: multiplier });
 }
 

@@ -34,7 +34,7 @@ library Rescale {
         return rescale(acc, parameters);
     }
 
-    /// @dev A row is the high bytes of as many of a's numbers, or of their ratios, then the low ones.
+    /// @dev A row is the high bytes of as many of a's numbers, or of their products or ratios, then the low ones.
     function _judgePlanes(Trial memory t, Opening[] calldata openings) private view returns (uint256) {
         unchecked {
             uint256 length = t.out.last / 2;
@@ -42,11 +42,33 @@ library Rescale {
             uint256 index = column % length;
             uint256 element = (t.element / t.out.last) * length + index;
             (int256 x, Parameters parameters) = Requant.openAt(t, openings, element, index);
-            if (t.record.head.operandOf(2) != NONE) {
-                x = Values.clamp(_quotient(t, openings, 2, x), type(int32).min, type(int32).max);
-            }
+            if (t.record.head.operandOf(2) != NONE) x = _changed(t, openings, x, element, index);
             uint256 number = numberOf(rescale(Values.wrap(x + parameters.bias()), parameters));
             return column < length ? number / 256 : number % 256;
+        }
+    }
+
+    /// @dev x times its factor, wrapped, or by its divisor, saturated. @param element of a @param index in its row
+    function _changed(Trial memory t, Opening[] calldata openings, int256 x, uint256 element, uint256 index)
+        private
+        view
+        returns (int256)
+    {
+        unchecked {
+            uint256 k = t.record.head.attribute();
+            Tensor memory by = Openings.operand(t, 2);
+            if (k != 0) element = _divisorAt(t, by, index);
+            int256 number = Values.wrap(int256(Openings.openElement(t, openings, by, element)));
+            if (k == 0) return Values.wrap(x * number);
+            return Values.clamp(ratio(x, k, number), type(int32).min, type(int32).max);
+        }
+    }
+
+    /// @dev A row has several divisors, each for as many numbers. @param index of a number in its row
+    function _divisorAt(Trial memory t, Tensor memory by, uint256 index) private pure returns (uint256) {
+        unchecked {
+            uint256 parts = by.rows * by.last / t.out.rows;
+            return t.element / t.out.last * parts + index * parts / (t.out.last / 2);
         }
     }
 
@@ -60,20 +82,10 @@ library Rescale {
         unchecked {
             Tensor memory a = Openings.operand(t, 0);
             int256 x = Values.toInteger(a.code, Openings.openElement(t, openings, a, t.element));
-            return Values.saturate(t.out.code, _quotient(t, openings, 1, x));
-        }
-    }
-
-    /// @dev x times k by its row's divisor, not saturated. @param position of the operand that has the divisors
-    function _quotient(Trial memory t, Opening[] calldata openings, uint256 position, int256 x)
-        private
-        view
-        returns (int256)
-    {
-        unchecked {
-            Tensor memory divisors = Openings.operand(t, position);
+            Tensor memory divisors = Openings.operand(t, 1);
             uint256 divisor = Openings.openElement(t, openings, divisors, t.element / t.out.last);
-            return ratio(x, t.record.head.attribute(), Values.wrap(int256(divisor)));
+            int256 quotient = ratio(x, t.record.head.attribute(), Values.wrap(int256(divisor)));
+            return Values.saturate(t.out.code, quotient);
         }
     }
 
@@ -107,17 +119,25 @@ library Rescale {
     function _ratioRules(Scan memory s) private pure {
         StepRules.outputType(s, StepRules.BYTES | StepRules.S32);
         StepRules.same(s, 0, StepRules.INTEGER);
-        _divisorRules(s, 1);
+        (Facts divisors,) = StepRules.plain(s, 1, StepRules.S32);
+        if (divisors.count() != s.own.rows()) StepRules.failOperand(s, 1, divisors.count());
         StepRules.none(s, 2);
+        if (s.head.attribute() == 0) StepRules.fail(s, ProgramField.K, 0);
         s.needs(NEW_VERSION);
         StepRules.withoutKernel(s);
     }
 
-    /// @dev Of an operand of divisors, one for each row of the output, and of k.
-    function _divisorRules(Scan memory s, uint256 position) private pure {
-        (Facts divisors,) = StepRules.plain(s, position, StepRules.S32);
-        if (divisors.count() != s.own.rows()) StepRules.failOperand(s, position, divisors.count());
-        if (s.head.attribute() == 0) StepRules.fail(s, ProgramField.K, 0);
+    /// @dev Of factors, one a number, or of divisors, one for each part of a row. @param length numbers of a row
+    function _changeRules(Scan memory s, uint256 length) private pure {
+        unchecked {
+            (Facts by,) = StepRules.plain(s, 2, StepRules.S32);
+            uint256 count = by.count();
+            uint256 rows = s.own.rows();
+            bool fits = s.head.attribute() == 0
+                ? count == rows * length
+                : count % rows == 0 && length % (count / rows) == 0;
+            if (!fits) StepRules.failOperand(s, 2, count);
+        }
     }
 
     function _planesRules(Scan memory s) private pure {
@@ -132,7 +152,7 @@ library Rescale {
                 StepRules.fail(s, ProgramField.OPERAND_B, channels.rows());
             }
             if (s.head.operandOf(2) == NONE) StepRules.noAttribute(s);
-            else _divisorRules(s, 2);
+            else _changeRules(s, length);
             s.needs(NEW_VERSION);
             StepRules.withoutKernel(s);
         }

@@ -1,7 +1,17 @@
 /** The gated part of a layer: SiLU of one product times another, multiplied back to the residual's width. */
 import type { Operand } from "../../program/form.ts";
 import { added } from "../residual.ts";
-import { inParts, MOST, partsOf, powerOfTwo, product, TABLE_HALF, tabulated, wide } from "../steps.ts";
+import {
+  changedWide,
+  MOST,
+  partsOf,
+  powerOfTwo,
+  product,
+  sizeOf,
+  TABLE_HALF,
+  tabulated,
+  wide,
+} from "../steps.ts";
 import { type Context, weightsOf } from "./context.ts";
 import { normalized } from "./residual.ts";
 import type { LayerScales } from "./scales.ts";
@@ -23,8 +33,12 @@ export function gated(ctx: Context, layer: number, scales: LayerScales, state: O
   const up = product(builder, x, rowsOf("ffn_up"), [places], { unit: upUnit, bits: 15 });
   const down = rowsOf("ffn_down");
   const parts = partsOf(down);
-  const products = inParts(builder, builder.arith("mul", "s32", active, up), [places, hidden], parts);
   const unit = scales.hidden / MOST;
-  const operand = wide(builder, products, [(gateUnit * upUnit) / unit], unit);
+  const factors = [(gateUnit * upUnit) / unit];
+  const size = sizeOf(builder, active) * sizeOf(builder, up);
+  const dims = [places, parts, hidden / parts];
+  const operand =
+    changedWide(builder, active, { by: up }, size, factors, unit, dims) ??
+    wide(builder, builder.arith("mul", "s32", active, up), factors, unit, undefined, dims);
   return added(builder, state, operand, down, { parts, most: scales.down });
 }

@@ -3,7 +3,7 @@ import type { Operand } from "../../program/form.ts";
 import { tensorOf } from "../entries.ts";
 import { reals } from "../gguf.ts";
 import { NORMAL_BITS, RESIDUAL_BITS } from "../residual.ts";
-import { MOST, type Wide, wideNormal } from "../steps.ts";
+import { changedWide, MOST, type Wide, wide } from "../steps.ts";
 import type { Context } from "./context.ts";
 
 /** Rows divided by their root mean square, times the gain; where a gain is negative, with the other sign.
@@ -17,11 +17,12 @@ export function normalized(
   const gains = reals(file, tensorOf(file, gainName));
   const addend = Math.max(1, Math.round(width * epsilon * 4 ** RESIDUAL_BITS));
   const length = builder.norm(state, addend, [places, 1]);
-  const divided = { by: length, multiplier: Math.round(Math.sqrt(width) * 2 ** NORMAL_BITS) };
+  const multiplier = Math.round(Math.sqrt(width) * 2 ** NORMAL_BITS);
   const unit = most / MOST;
   const factors = Array.from(gains, (gain) => Math.abs(gain) / unit / 2 ** NORMAL_BITS);
-  return {
-    ...wideNormal(builder, state, divided, factors, unit),
-    signs: Array.from(gains, (gain) => (gain < 0 ? -1 : 1)),
-  };
+  // No element is longer than its row.
+  const found =
+    changedWide(builder, state, { by: length, multiplier }, multiplier, factors, unit) ??
+    wide(builder, builder.ratio(state, length, multiplier), factors, unit);
+  return { ...found, signs: Array.from(gains, (gain) => (gain < 0 ? -1 : 1)) };
 }

@@ -65,17 +65,19 @@ export function chosen(
   const unit = Math.max(...candidates.map(({ rows }) => largest(rows.scales))) * x.unit;
   const parts = candidates.map(({ ids, rows, perRow }) => {
     const scores = product(builder, x, rows, [answer], { unit, bits: 31 });
-    return { ids, perRow, scores: reshaped(builder, scores, [answer, ids.length / perRow, perRow]) };
+    const inRows = reshaped(builder, scores, [answer, ids.length / perRow, perRow]);
+    return {
+      most: builder.reduce("max", inRows, [answer, ids.length / perRow]),
+      ids: firstIds(builder, inRows, ids),
+    };
   });
   const most = parts
-    .map(({ scores }) => extreme(builder, "max", scores))
+    .map(({ most }) => extreme(builder, "max", most))
     .reduce((a, b) => builder.arith("max", "s32", a, b));
-  const top = reshaped(builder, most, [answer, 1, 1]);
   const first = parts
-    .map(({ ids, perRow, scores }) => {
-      const isTop = builder.arith("eq", "bool", scores, top);
-      const own = builder.plain("s32", [ids.length / perRow, perRow], ids);
-      return extreme(builder, "min", builder.select(isTop, own, builder.s32(vocabulary)));
+    .map(({ most: ofRows, ids }) => {
+      const isTop = builder.arith("eq", "bool", ofRows, most);
+      return extreme(builder, "min", builder.select(isTop, ids, builder.s32(vocabulary)));
     })
     .reduce((a, b) => builder.arith("min", "s32", a, b));
   const before = moved(builder, all, [answer, 1], [[places, [[0, 1]], prompt - 1]]);
@@ -86,9 +88,30 @@ export function chosen(
   return builder.select(isOver, builder.s32(NO_ID), open);
 }
 
-/** The least or largest number of each matrix, [matrices, 1]. */
+/** The least or largest number of each row, [rows, 1]. */
 function extreme(builder: ProgramBuilder, name: "min" | "max", numbers: Operand): Operand {
-  const [matrices = 1, rows = 1] = builder.shape(numbers).dims;
-  const ofRows = builder.reduce(name, numbers, [matrices, rows]);
-  return rows === 1 ? ofRows : builder.reduce(name, ofRows, [matrices, 1]);
+  const [rows, length] = builder.shape(numbers).dims as [number, number];
+  return length === 1 ? numbers : builder.reduce(name, numbers, [rows, 1]);
+}
+
+/** Of each row of scores the first id with its largest one, [answer, rows].
+ *  @param scores [answer, rows, columns] @param ids of rows times columns, in ascending order */
+function firstIds(builder: ProgramBuilder, scores: Operand, ids: Int32Array): Operand {
+  const [answer, rows, columns] = builder.shape(scores).dims as [number, number, number];
+  const isTop = builder.below(scores, builder.plain("bool", [2, 1], Uint8Array.of(1, 0)));
+  // Bytes, where they can count the columns: this is as large as the scores.
+  const type = columns <= 256 ? "u8" : "s32";
+  const count = (length: number, first = 0) => {
+    const numbers = Array.from({ length }, (_, i) => first + i);
+    return builder.plain(type, [length], type === "u8" ? Uint8Array.from(numbers) : Int32Array.from(numbers));
+  };
+  const [own, last] = [count(columns), count(1, columns - 1)];
+  const column = builder.reduce("min", builder.select(isTop, own, last), [answer, rows]);
+  const isRun = ids.every((id, i) => id === (ids[0] as number) + i);
+  const starts = Int32Array.from(
+    { length: rows },
+    (_, row) => row * columns + (isRun ? (ids[0] as number) : 0),
+  );
+  const place = builder.arith("add", "s32", column, builder.plain("s32", [rows], starts));
+  return isRun ? place : builder.each(place, builder.plain("s32", [ids.length, 1], ids));
 }

@@ -142,19 +142,19 @@ library MakeElements {
             uint256 shape = c.dice.shape(rank, size(c.dice));
             Cases.output(c, c.dice.below(3), rank, shape);
             plain(c, 0, integerType(c.dice), rank, shape);
-            rowDivisors(c, 1);
+            rowDivisors(c, 1, 1);
         }
     }
 
-    /// @notice A divisor for each row of the output, which is there.
-    function rowDivisors(Case memory c, uint256 position) internal pure {
+    /// @notice Divisors for each row of the output, which is there. @param parts of a row, each with one
+    function rowDivisors(Case memory c, uint256 position, uint256 parts) internal pure {
         unchecked {
             uint256 rank = c.rank;
             uint256 style = rank == 1 ? 2 : c.dice.below(3);
             uint256 shape = c.shape & ~(uint256(0xFFFFFFFF) << (256 - 32 * rank));
-            if (style == 0) plain(c, position, 2, rank - 1, shape);
-            else if (style == 1) plain(c, position, 2, rank, shape | 1 << (256 - 32 * rank));
-            else plain(c, position, 2, 1, c.count / c.last << 224);
+            if (style == 0 && parts == 1) plain(c, position, 2, rank - 1, shape);
+            else if (style == 1) plain(c, position, 2, rank, shape | parts << (256 - 32 * rank));
+            else plain(c, position, 2, 1, c.count / c.last * parts << 224);
             _divisors(c, position);
         }
     }

@@ -39,6 +39,13 @@ library MakeRows {
         }
     }
 
+    /// @dev One for each number, in dims of a or in one.
+    function _factors(Case memory c) private pure {
+        (uint256 rank, uint256 shape) = (c.operands[0].rank, c.operands[0].shape);
+        if (c.dice.once(2)) (rank, shape) = (1, c.operands[0].count << 224);
+        MakeElements.plain(c, 2, 2, rank, shape);
+    }
+
     /// @dev Words of a row hold anything, beyond its elements too: nobody vouches for them.
     function _weights(Case memory c, uint256 outputs, uint256 length) private pure {
         unchecked {
@@ -141,7 +148,10 @@ library MakeRows {
             }
             Cases.operand(c, 1, LAYOUT_CHANNEL, 0, 1, channels << 224, words);
             if (!isPlanes || c.dice.once(2)) return;
-            MakeElements.rowDivisors(c, 2);
+            if (c.dice.once(2)) return _factors(c);
+            uint256 parts = length;
+            while (length % parts != 0 || c.dice.once(2)) parts = c.dice.range(1, length);
+            MakeElements.rowDivisors(c, 2, parts);
             c.attribute = MakeElements.multiplier(c.dice);
         }
     }

@@ -258,11 +258,25 @@ library Naive {
             uint256 column = i % c.last % length;
             uint256 parameters = Cases.read(b.data, b.last == 1 ? 0 : column, 32);
             int256 x = Cases.number(2, Cases.element(a, i / c.last * length + column));
-            if (c.operands[2].data.length != 0) x = _quotient(c, c.operands[2], x, i);
+            x = _changed(c, x, i / c.last, column);
             int256 v = _floor(_wrap(x + int256(int32(uint32(parameters >> 224)))), parameters);
             v = _wrap(v);
             uint256 number = v < 0 ? 0 : v > 65_535 ? 65_535 : uint256(v);
             return i % c.last < length ? number / 256 : number % 256;
+        }
+    }
+
+    /// @dev A number of planes by its factor or its divisor, if there are any. @param column of the number in its row
+    function _changed(Case memory c, int256 x, uint256 row, uint256 column) private pure returns (int256) {
+        unchecked {
+            Operand memory by = c.operands[2];
+            if (by.data.length == 0) return x;
+            uint256 length = c.last / 2;
+            if (c.attribute == 0) {
+                return _wrap(x * Cases.number(2, Cases.element(by, row * length + column)));
+            }
+            uint256 parts = by.count / (c.count / c.last);
+            return _quotient(c, by, x, row * parts + column / (length / parts));
         }
     }
 
@@ -273,18 +287,18 @@ library Naive {
         returns (uint256)
     {
         unchecked {
-            return _sat(c.code, _quotient(c, b, Cases.number(a.code, Cases.element(a, i)), i));
+            return _sat(c.code, _quotient(c, b, Cases.number(a.code, Cases.element(a, i)), i / c.last));
         }
     }
 
-    /// @dev Within s32.
-    function _quotient(Case memory c, Operand memory divisors, int256 x, uint256 i)
+    /// @dev Within s32. @param place of the divisor
+    function _quotient(Case memory c, Operand memory divisors, int256 x, uint256 place)
         private
         pure
         returns (int256 q)
     {
         unchecked {
-            int256 d = Cases.number(2, Cases.element(divisors, i / c.last));
+            int256 d = Cases.number(2, Cases.element(divisors, place));
             int256 product = x * int256(c.attribute);
             if (d > 0) {
                 q = product < 0 ? -((d - 1 - product) / d) : product / d;

@@ -64,6 +64,42 @@ contract JudgePlanesTest is JudgedStep {
         assertGt(inside, 4);
     }
 
+    /// @dev Its rows of four as rows of twelve, each with three divisors of four numbers.
+    function test_judgeElement_planesOfParts_succeeds() public {
+        setByte(ONE_CHANNEL, 0, 16, 47);
+        setU32(IDS, 0, 0, 3);
+        setU32(IDS, 1, 1, 50_000);
+        _judged(0x060200, B.dims2(2, 24), INT, ONE_CHANNEL, IDS, 70_000);
+        for (uint256 e = 0; e < 48; ++e) {
+            (uint256 row, uint256 index) = (e / 24, e % 12);
+            int256 d = int32(u32Of(IDS, row, index / 4));
+            int256 x = int32(u32Of(INT, row * 3 + index / 4, index % 4));
+            uint256 number = _scaled(_quotient(x, d), ONE_CHANNEL, 0);
+            Opening[] memory list = openings(
+                _none, wordOf(INT, row * 3 + index / 4, 0), wordOf(ONE_CHANNEL, 0, 0), wordOf(IDS, row, 0)
+            );
+            _expect(e, row, e % 24, false, e % 24 < 12 ? number / 256 : number % 256, list);
+        }
+    }
+
+    /// @dev Each number by a factor of its own, of which most products wrap.
+    function test_judgeElement_planesOfProducts_succeeds() public {
+        for (uint256 i = 0; i < 4; ++i) {
+            setByte(CHANNEL, i, 16, uint8(47 + i));
+        }
+        _judged(0x060200, B.dims3(2, 3, 8), INT, CHANNEL, INT, 0);
+        uint256 inside;
+        for (uint256 e = 0; e < 48; ++e) {
+            int256 x = int32(u32Of(INT, e / 8, e % 4));
+            uint256 number = _scaled(int32(uint32(uint256(x * x))), CHANNEL, e % 4);
+            if (number != 0 && number != 65_535) ++inside;
+            Opening[] memory list =
+                openings(_none, wordOf(INT, e / 8, 0), wordOf(CHANNEL, e % 4, 0), wordOf(INT, e / 8, 0));
+            _expect(e, e / 8, e % 8, false, e % 8 < 4 ? number / 256 : number % 256, list);
+        }
+        assertGt(inside, 4);
+    }
+
     function _quotient(int256 x, int256 d) private pure returns (int256 q) {
         if (d < 1) return 0;
         int256 n = 2 * 70_000 * x + d;

@@ -11,7 +11,7 @@ abstract contract JudgedStep is TraceFixture {
 
     uint16 internal constant N = B.NONE;
     // Weights: u8 [256], DOT [4, 40], LOOKUP [10, 40], CHANNEL [4], s32 [10, 3], u8 [1, 4], s32 [1], DOT [4, 20], s32 [6, 1],
-    // CHANNEL [6], s32 [8, 4].
+    // CHANNEL [6], s32 [8, 4], CHANNEL [1].
     uint16 internal constant MAP = 0x8000;
     uint16 internal constant DOT = 0x8001;
     uint16 internal constant LOOKUP = 0x8002;
@@ -23,6 +23,7 @@ abstract contract JudgedStep is TraceFixture {
     uint16 internal constant COLUMN = 0x8008;
     uint16 internal constant SIX = 0x8009;
     uint16 internal constant ADDED = 0x800a;
+    uint16 internal constant ONE_CHANNEL = 0x800b;
     // Steps
     uint16 internal constant INT = 0; // s32 [2, 3, 4]
     uint16 internal constant IDS = 1; // s32 [2, 3]
@@ -57,6 +58,8 @@ abstract contract JudgedStep is TraceFixture {
         commit(weightTensors, 6, 1);
         d.weight(1, 2, B.dims2(8, 4));
         commit(weightTensors, 8, 1);
+        d.weight(4, 0, B.dims1(1));
+        commit(weightTensors, 1, 1);
         commitStep(d, 0x010302, B.dims3(2, 3, 4), N, N, N, 0);
         commitStep(d, 0x010302, B.dims2(2, 3), N, N, N, 0);
         commitStep(d, 0x010302, B.dims2(5, 1), N, N, N, 0);

@@ -191,9 +191,12 @@ contract StepRulesTest is StepRulesContext {
         good(record(0x060200, B.dims3(2, 3, 8), INT, CHANNELS, N, 0));
         good(record(0x060200, B.dims2(6, 8), INT, CHANNEL, N, 0));
         good(record(0x060200, B.dims2(6, 2), IDS, CHANNEL, N, 0));
-        // A divisor for each row, and what is added.
+        // Divisors for each row, factors, and what is added.
         good(record(0x060200, B.dims3(2, 3, 8), INT, CHANNELS, IDS, 7));
         good(record(0x060200, B.dims2(3, 16), INT, CHANNEL, THREE, 0xFFFFFFFF));
+        good(record(0x060200, B.dims2(3, 16), INT, CHANNEL, IDS, 1));
+        good(record(0x060200, B.dims3(2, 3, 8), INT, CHANNELS, SIX_BY_FOUR, 1));
+        good(record(0x060200, B.dims3(2, 3, 8), INT, CHANNELS, SIX_BY_FOUR, 0));
         good(record(0x040502, B.dims2(6, 4), SIX_ROWS, HALF, SIX_BY_FOUR, 1));
         // Rows of other lengths than a's.
         good(record(0x060200, B.dims2(3, 16), INT, CHANNEL, N, 0));
@@ -232,9 +235,12 @@ contract StepRulesTest is StepRulesContext {
         bad(F.OPERAND_B, 4, record(0x060200, B.dims2(3, 16), INT, CHANNELS, N, 0));
         bad(F.OPERAND_B, 4, record(0x060200, B.dims2(6, 2), IDS, CHANNELS, N, 0));
         bad(F.OPERAND_B, ROWS, record(0x060200, d8, INT, ROWS, N, 0));
-        bad(F.OPERAND_C, 24, record(0x060200, d8, INT, CHANNELS, INT, 1));
+        // Factors are one a number, divisors as many for each row, which part it equally.
+        bad(F.OPERAND_C, 6, record(0x060200, d8, INT, CHANNELS, IDS, 0));
+        bad(F.OPERAND_C, 5, record(0x060200, d8, INT, CHANNELS, COLUMN, 1));
+        bad(F.OPERAND_C, 3, record(0x060200, d8, INT, CHANNELS, THREE, 1));
+        bad(F.OPERAND_C, 40, record(0x060200, B.dims2(8, 6), INT, CHANNEL, ROWS, 1));
         bad(F.OPERAND_C, BYTE, record(0x060200, d8, INT, CHANNELS, BYTE, 1));
-        bad(F.K, 0, record(0x060200, d8, INT, CHANNELS, IDS, 0));
         bad(F.K, 7, record(0x060200, d8, INT, CHANNELS, N, 7));
     }
 

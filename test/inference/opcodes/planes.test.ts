@@ -92,7 +92,7 @@ describe("RESCALE planes", () => {
   });
 });
 
-describe("RESCALE planes of quotients", () => {
+describe("RESCALE planes of products and quotients", () => {
   const LIMITS = [-(2n ** 31n), 2n ** 31n - 1n] as const;
 
   /** x·M / d to the nearest integer, halves up, within s32; 0 of a divisor below 1. */
@@ -104,7 +104,7 @@ describe("RESCALE planes of quotients", () => {
     return Number(found < LIMITS[0] ? LIMITS[0] : found > LIMITS[1] ? LIMITS[1] : found);
   }
 
-  test("behavior: the kernel equals the definition over shapes, divisors and multipliers", () => {
+  test("behavior: the kernel equals the definition over shapes, factors, divisors, parts and multipliers", () => {
     const rng = createRng(26);
     let inside = 0;
     for (let round = 0; round < 30; round++) {
@@ -112,30 +112,34 @@ describe("RESCALE planes of quotients", () => {
         const channels = Array.from({ length: rng.pick([1, k]) }, () =>
           rng.chance(0.5) ? gentle(rng) : hostileParameters(rng),
         );
-        const m = rng.pick([1, rng.int(1, 1000), 2 ** 32 - 1]);
+        const isProduct = rng.chance(0.3);
+        const m = isProduct ? 0 : rng.pick([1, rng.int(1, 1000), 2 ** 32 - 1]);
         const rows = elementCount(dims) / k;
+        const parts = rng.pick(Array.from({ length: k }, (_, i) => i + 1).filter((part) => k % part === 0));
         const step = record({ dims: [rows, 2 * k], c: 1, k: m });
+        const count = isProduct ? rows * k : rows * parts;
         const kernel = rescale.prepare(step, [
           { type: "s32", dims },
           { type: "u8", dims: [channels.length], words: packChannel(channels) },
-          { type: "s32", dims: [rows] },
+          { type: "s32", dims: [count] },
         ]);
         const data = Int32Array.from({ length: rows * k }, () => integer(rng));
-        const divisors = Int32Array.from({ length: rows }, () =>
-          rng.chance(0.2) ? rng.int(-2, 2) : Math.abs(integer(rng)),
+        const by = Int32Array.from({ length: count }, () =>
+          rng.chance(0.2) ? rng.int(-2, 2) : isProduct ? integer(rng) : Math.abs(integer(rng)),
         );
         const out = new Uint8Array(2 * data.length);
-        kernel(out, data, undefined, divisors);
+        kernel(out, data, undefined, by);
         data.forEach((x, i) => {
           const [row, column] = [Math.floor(i / k), i % k];
           const parameters = channels[channels.length === 1 ? 0 : column] as ChannelParameters;
-          const u = split(quotient(x, m, divisors[row] as number), parameters);
+          const own = by[isProduct ? i : row * parts + Math.floor((column * parts) / k)] as number;
+          const u = split(isProduct ? Math.imul(x, own) : quotient(x, m, own), parameters);
           if (u > 0 && u < 65_535) inside++;
           expect([out[2 * row * k + column], out[(2 * row + 1) * k + column]]).toEqual([u >> 8, u & 255]);
         });
         // The last row alone, beside others that it leaves alone.
         const part = new Uint8Array(out.length);
-        kernel(part, data, undefined, divisors, out.length - 2 * k, out.length);
+        kernel(part, data, undefined, by, out.length - 2 * k, out.length);
         expect([...part]).toEqual([...out].map((byte, i) => (i < out.length - 2 * k ? 0 : byte)));
       }
     }
@@ -219,6 +223,8 @@ function program(splits: Partial<Step> = {}, product: Partial<Step> = {}, channe
   const weights = [
     { layout: "channel", type: "u8", dims: [channels] },
     { layout: "dot", type: "u8", dims: [4, 3] },
+    { layout: "plain", type: "s32", dims: [2, 1] },
+    { layout: "plain", type: "s32", dims: [4] },
   ] as const;
   const last = {
     opcode: "dot",
@@ -252,8 +258,13 @@ describe("rules and intervals of planes", () => {
     expect(fieldsOf({ dims: [4, 3] })[0]).toBe("last dim");
     expect(fieldsOf({}, {}, 2)).toEqual(["channels of operand b"]);
     expect(fieldsOf({ k: 1 })).toEqual(["k"]);
-    expect(fieldsOf({ c: 0 })).toEqual(["k (multiplier)", "elements of operand c"]);
-    expect(fieldsOf({ c: 0, k: 1 })).toEqual(["elements of operand c"]);
+    // Operand a has a factor, or a divisor, for each of its own numbers.
+    expect(fieldsOf({ c: 0 })).toEqual([]);
+    expect(fieldsOf({ c: 0, k: 1 })).toEqual([]);
+    expect(fieldsOf({ c: WEIGHT + 2, k: 1 })).toEqual([]);
+    expect(fieldsOf({ c: WEIGHT + 2 })).toEqual(["elements of operand c"]);
+    expect(fieldsOf({ c: WEIGHT + 3, k: 1 })).toEqual(["elements of operand c"]);
+    expect(fieldsOf({ c: WEIGHT, k: 1 })).toEqual(["layout of operand c"]);
     expect(fieldsOf({}, { a: 0 })).toEqual(["type of operand a", "last dim of operand a"]);
     expect(fieldsOf({}, { type: "u8" })).toEqual(["type"]);
     expect(fieldsOf({}, { k: 2 })).toEqual(["rows of operand a"]);
@@ -279,7 +290,12 @@ describe("rules and intervals of planes", () => {
       const channel = { ...PLAIN, shift: rng.int(1, 16), addend: BigInt(rng.int(0, 2 ** 18)) };
       const model = {
         program: program(),
-        weights: [packChannel([channel, PLAIN, channel]), packDot(bytes, 3, Array(4).fill(PLAIN))],
+        weights: [
+          packChannel([channel, PLAIN, channel]),
+          packDot(bytes, 3, Array(4).fill(PLAIN)),
+          new Uint8Array(8),
+          new Uint8Array(16),
+        ],
       };
       const { ranges, problems } = analyse(model);
       expect(problems).toEqual([]);

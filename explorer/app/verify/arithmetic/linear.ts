@@ -1,6 +1,6 @@
 /** DOT, REQUANT and RESCALE. */
 
-import { numberDims, planeLength } from "../../../../inference/opcodes/planes.ts";
+import { changedBy, numberDims, planeLength } from "../../../../inference/opcodes/planes.ts";
 import { ratio } from "../../../../inference/opcodes/ratio.ts";
 import {
   limited,
@@ -28,7 +28,7 @@ import {
 import { floatOfBits } from "../../../../inference/program/tensor.ts";
 import { type ChannelParameters, readParameters } from "../../../../inference/program/weights.ts";
 import { numberOf } from "../values.ts";
-import type { Found, Requantization, Term } from "./form.ts";
+import type { Found, Part, Requantization, Term } from "./form.ts";
 import { LIMITS, nameOf, type Place, partAt, saturated, shapeOf } from "./place.ts";
 
 function parametersOf({ model }: Place, operand: Operand, row: number): ChannelParameters {
@@ -140,10 +140,22 @@ function channelOf(place: Place) {
   const rows = shapeOf(place, step.b).dims[0] as number;
   const parameters = parametersOf(place, step.b, rows === 1 ? 0 : element % lastDim(step.dims));
   const part = partAt(place, step.a, element);
-  const quotient = step.c === NONE ? undefined : rowRatio(place, step.c, "s32");
-  const accumulator = ((quotient === undefined ? part.value : quotient.stored) + parameters.bias) | 0;
-  const parts = quotient === undefined ? [part] : quotient.parts;
-  return { parameters, accumulator, quotient, common: { parts, accumulator, bias: parameters.bias } };
+  const changed = step.c === NONE ? undefined : changedNumber(place, step.c, part);
+  const accumulator = ((changed === undefined ? part.value : changed.stored) + parameters.bias) | 0;
+  const parts = changed === undefined ? [part] : changed.parts;
+  return { parameters, accumulator, changed, common: { parts, accumulator, bias: parameters.bias } };
+}
+
+/** A number of RESCALE planes times its factor, or by its divisor. @param place whose step has the dims of the numbers */
+function changedNumber(place: Place, operand: Operand, x: Part): Found {
+  const { step, element } = place;
+  const length = lastDim(step.dims);
+  const planes = { k: step.k, dims: [...step.dims.slice(0, -1), 2 * length] };
+  const { dims } = shapeOf(place, operand);
+  const by = partAt(place, operand, changedBy(planes, dims, Math.floor(element / length), element % length));
+  if (step.k !== 0) return ratioOf(x, by, step.k, "s32");
+  const product = Math.imul(x.value, by.value);
+  return { formula: `${x.value} · ${by.value}`, parts: [x, by], stored: product };
 }
 
 export function requant(place: Place): Found {
@@ -152,14 +164,18 @@ export function requant(place: Place): Found {
   return { formula: "(a + bias), scaled to a byte", ...common, ...done };
 }
 
-/** An element times k by the divisor of its row, which the operand `by` has. */
-function rowRatio(place: Place, by: Operand, type: Step["type"]): Found {
+/** An element times k by the divisor of its row. */
+function rowRatio(place: Place): Found {
   const { step, element } = place;
   const x = partAt(place, step.a, element);
-  const divisor = partAt(place, by, Math.floor(element / lastDim(step.dims)));
-  const numerator = 2n * BigInt(x.value) * BigInt(step.k) + BigInt(divisor.value);
-  const division = `(2 · ${x.value} · ${step.k} + ${divisor.value}) / (2 · ${divisor.value})`;
-  const quotient = ratio(x.value, step.k, divisor.value);
+  const divisor = partAt(place, step.b, Math.floor(element / lastDim(step.dims)));
+  return ratioOf(x, divisor, step.k, step.type);
+}
+
+function ratioOf(x: Part, divisor: Part, k: number, type: Step["type"]): Found {
+  const numerator = 2n * BigInt(x.value) * BigInt(k) + BigInt(divisor.value);
+  const division = `(2 · ${x.value} · ${k} + ${divisor.value}) / (2 · ${divisor.value})`;
+  const quotient = ratio(x.value, k, divisor.value);
   const [low, high] = LIMITS[type as keyof typeof LIMITS];
   return {
     formula:
@@ -192,19 +208,19 @@ function planeByte(place: Place): Found {
 }
 
 export function rescale(place: Place): Found {
-  if (isRatio(place.step)) return rowRatio(place, place.step.b, place.step.type);
+  if (isRatio(place.step)) return rowRatio(place);
   return isPlanes(place.step) ? planeByte(place) : shiftedOf(place);
 }
 
 function shiftedOf(place: Place): Found {
-  const { parameters, accumulator, quotient, common } = channelOf(place);
+  const { parameters, accumulator, changed, common } = channelOf(place);
   const { multiplier, addend, shift } = parameters;
   const shifted = shiftedSum(accumulator, parameters);
   return {
     formula:
-      quotient === undefined
+      changed === undefined
         ? "((a + bias) · M + B) >> S"
-        : `a = ${quotient.formula}; ((a + bias) · M + B) >> S`,
+        : `a = ${changed.formula}; ((a + bias) · M + B) >> S`,
     ...common,
     requantization: { form: "rescale", multiplier, addend, shift: shift & 63, shifted },
     stored: Number(BigInt.asUintN(32, shifted)),
