@@ -3,9 +3,11 @@
 import type { Mutant } from "../../tools/mutant.ts";
 
 const ELEMENT = "assay-exact/src/element.rs";
+const DOT = "assay-exact/src/element/dot.rs";
 const LOOKUP = "assay-exact/src/element/lookup.rs";
 const RESCALE = "assay-exact/src/element/rescale.rs";
 const RULES = "assay-exact/src/rules.rs";
+const DOT_RULES = "assay-exact/src/rules/dot.rs";
 const RESCALE_RULES = "assay-exact/src/rules/rescale.rs";
 const ARITHMETIC = "assay-exact/src/arithmetic.rs";
 const BINARY32 = "assay-exact/src/binary32.rs";
@@ -93,36 +95,36 @@ export const RUST_FAULTS: readonly Mutant[] = [
   fault(
     "DOT: without the weight offset",
     "dot",
-    ELEMENT,
+    DOT,
     "products - parameters.weight_offset() * sum +",
     "products +",
   ),
-  fault("DOT: the first matrix for all rows", "dot", ELEMENT, "m / self.step.k as usize", "0 * m"),
-  fault("DOT: 1,025 activations", "edges", RULES, "ensure!(k <= 1024,", "ensure!(k <= 1025,"),
-  fault("DOT: the low plane first", "dot", ELEMENT, "[high, low].map(", "[low, high].map("),
+  fault("DOT: the first matrix for all rows", "dot", DOT, "m / self.step.k as usize", "0 * m"),
+  fault("DOT: 1,025 activations", "edges", DOT_RULES, "ensure!(k <= 1024,", "ensure!(k <= 1025,"),
+  fault("DOT: the low plane first", "dot", DOT, "[high, low].map(", "[low, high].map("),
   fault("DOT: what is rescaled is not clamped", "dot", ARITHMETIC, ".max(-limit).min(limit - 1) as", " as"),
   fault(
     "DOT: what is added saturates",
     "dot",
-    ELEMENT,
+    DOT,
     "parameters.limited(acc).wrapping_add(self.addend()?)",
     "(parameters.limited(acc) as i32).saturating_add(self.addend()? as i32) as u32",
   ),
   fault(
     "DOT: what is added is rescaled",
     "dot",
-    ELEMENT,
+    DOT,
     "parameters.limited(acc).wrapping_add(self.addend()?)",
     "parameters.limited(wrap(acc + i64::from(self.addend()? as i32)))",
   ),
   fault(
     "DOT: the first row is added to all rows",
     "dot",
-    ELEMENT,
+    DOT,
     "c => self.operands.element(c, self.index)",
     "c => self.operands.element(c, self.place().1)",
   ),
-  fault("DOT: groups by turns", "dot", ELEMENT, "n * groups / rows", "n % groups"),
+  fault("DOT: groups by turns", "dot", DOT, "n * groups / rows", "n % groups"),
   fault(
     "REQUANT: the upper clamp first",
     "requant",
