@@ -1,5 +1,5 @@
-//! RESCALE planes of quotients: numbers by the divisors of their rows, rescaled, as two planes of bytes
-//! (docs/EXACT.md, section 3).
+//! RESCALE planes of quotients: numbers by the divisors of rows or of their parts, rescaled, as two planes of
+//! bytes (docs/EXACT.md, section 3).
 mod support;
 use assay_exact::program::Program;
 use support::builder::{parameters, plain, weights, BOOL, F32, NONE, S32, U8, WEIGHT};
@@ -29,26 +29,29 @@ fn by_definition(x: i32, k: u32, divisor: i32, (bias, m, b, s): Channel) -> u32 
 /// A tensor's dims and numbers.
 type Tensor<'t> = (&'t [u32], &'t [i32]);
 
-/// The output's numbers of 16 bits, in rows of `count`, which are those of the definition.
+/// The output's numbers of 16 bits, in rows of `count`, which are those of the definition. Each row has equal shares of
+/// the divisors.
 fn quotients(k: u32, count: usize, a: Tensor<'_>, divisors: Tensor<'_>, channels: &[Channel]) -> Vec<u32> {
     let [of_a, of_divisors] = [a, divisors].map(|(dims, _)| dims[dims.len() - 1] as usize);
     let dims = [(a.1.len() / count) as u32, 2 * count as u32];
     let step = planes(k, &dims, a.0, channels.len() as u32, divisors.0);
     let b = channels.iter().flat_map(|&(bias, m, b, s)| parameters(bias, m, b, s, 0)).collect();
     let own = |column| if channels.len() == 1 { 0 } else { column };
+    // Numbers of one divisor stand one after the other, in the order of a.
+    let share = a.1.len() / divisors.1.len();
     let bytes = step.computed(&[stored(a.1), b, stored(divisors.1)], |weights, index| {
         let (row, column) = (index / (2 * count), index % count);
         let at = row * count + column;
         vec![
             weights.word(0, at / of_a, 4 * (at % of_a)),
             weights.row(1, own(column)),
-            weights.word(2, row / of_divisors, 4 * (row % of_divisors)),
+            weights.word(2, at / share / of_divisors, 4 * (at / share % of_divisors)),
         ]
     });
     let joined = |row: &[u32]| -> Vec<u32> { (0..count).map(|i| 256 * row[i] + row[count + i]).collect() };
     let found: Vec<u32> = bytes.chunks(2 * count).flat_map(joined).collect();
     let expected: Vec<u32> = (0..a.1.len())
-        .map(|i| by_definition(a.1[i], k, divisors.1[i / count], channels[own(i % count)]))
+        .map(|i| by_definition(a.1[i], k, divisors.1[i / share], channels[own(i % count)]))
         .collect();
     assert_eq!(found, expected, "a of {:?} in rows of {count}, divisors of {:?}", a.0, divisors.0);
     found
@@ -121,6 +124,35 @@ fn each_row_has_its_divisor() {
 }
 
 #[test]
+fn each_part_of_a_row_has_its_divisor() {
+    // Six numbers by 1, 2, 3 and 6 divisors.
+    let of_parts =
+        |divisors: &[i32]| quotients(1, 6, (&[6], &[120; 6]), (&[divisors.len() as u32], divisors), &[SAME]);
+    assert_eq!(of_parts(&[2]), [60; 6]);
+    assert_eq!(of_parts(&[2, 3]), [60, 60, 60, 40, 40, 40]);
+    assert_eq!(of_parts(&[2, 0, 5]), [60, 60, 0, 0, 24, 24]);
+    assert_eq!(of_parts(&[1, 2, 3, 4, 5, 6]), [120, 60, 40, 30, 24, 20]);
+
+    let numbers: Vec<i32> = (0..72).map(|i| (i * 7919 % 4001 - 1500) << (i % 7)).collect();
+    let divisors: Vec<i32> = (0..72).map(|i| [3, 0, 70, -4, 1, 999, 12][i % 7] + i as i32).collect();
+    let channel =
+        |i: usize| [(1, 1, 0, 0), (-256, 3, 1 << 20, 4), (7, 1 << 31, 5, 31), (0, 77, -1, 66)][i % 4];
+    // Rows of 12 and of 18 numbers, whatever the rows of a and of the divisors.
+    for (count, parts) in [(12, [1, 2, 3, 4, 6, 12].as_slice()), (18, &[1, 2, 9, 18])] {
+        let rows = 72 / count;
+        let channels: Vec<Channel> = (0..count).map(channel).collect();
+        for &part in parts {
+            let all = rows * part;
+            for (dims, a) in [([1, all], [1, 72]), ([part, rows], [8, 9])] {
+                let [dims, a] = [dims, a].map(|dims| dims.map(|dim| dim as u32));
+                let channels = if part % 2 == 0 { &channels[..] } else { &channels[1..2] };
+                quotients(50, count, (&a, &numbers), (&dims, &divisors[..all]), channels);
+            }
+        }
+    }
+}
+
+#[test]
 fn structure() {
     let right = planes(1, &[3, 8], &[3, 4], 4, &[3]);
     let without = OneStep { k: 0, operands: right.operands[..2].to_vec(), ..right.clone() };
@@ -135,17 +167,31 @@ fn structure() {
         right.with(2, plain(S32, &[1, 3, 1])),
         right.with(1, weights(CHANNEL, &[1])),
         OneStep { dims: vec![1, 3, 8], ..right.clone() },
+        // Two divisors a row, or one a number, with rows of their own.
+        right.with(2, plain(S32, &[6])),
+        right.with(2, plain(S32, &[3, 2])),
+        right.with(2, plain(S32, &[2, 3, 1])),
+        right.with(2, plain(S32, &[3, 4])),
+        right.with(2, plain(S32, &[2, 6])),
+        planes(1, &[3, 12], &[3, 6], 6, &[9]),
+        planes(1, &[12], &[6], 1, &[3]),
+        planes(1, &[3, 2], &[3], 1, &[3]),
         planes(7, &[24], &[3, 4], 1, &[1]),
         planes(7, &[12, 2], &[3, 4], 1, &[2, 6]),
     ] {
         assert_eq!(given.version(), Some(2));
     }
     for (why, wrong) in [
-        ("divisors without k", OneStep { k: 0, ..right.clone() }),
+        ("3 factors of 12 numbers", OneStep { k: 0, ..right.clone() }),
         ("k without divisors", OneStep { k: 1, ..without }),
         ("a divisor too few", right.with(2, plain(S32, &[2]))),
         ("a divisor too many", right.with(2, plain(S32, &[4]))),
-        ("a divisor for each number", right.with(2, plain(S32, &[3, 4]))),
+        ("3 divisors for 4 numbers of a row", right.with(2, plain(S32, &[9]))),
+        ("8 divisors for 4 numbers of a row", right.with(2, plain(S32, &[24]))),
+        ("8 divisors of 3 rows", right.with(2, plain(S32, &[8]))),
+        ("10 divisors of 3 rows", right.with(2, plain(S32, &[10]))),
+        ("4 divisors for 6 numbers of a row", planes(1, &[3, 12], &[3, 6], 6, &[12])),
+        ("as many divisors as bytes", planes(1, &[12], &[6], 1, &[12])),
         ("divisors of a's rows", planes(1, &[3, 8], &[2, 6], 4, &[2])),
         ("divisors of bytes", right.with(2, plain(U8, &[3]))),
         ("divisors of s8", right.with(2, plain(S8, &[3]))),
@@ -166,6 +212,10 @@ fn structure() {
         assert!(!OneStep { head: [6, 0, S32], k, ..numbers.clone() }.is_taken());
         let ratio = OneStep { head: [6, 1, S32], k, ..numbers.clone() };
         assert!(!ratio.with(1, plain(S32, &[3])).is_taken());
+        // A ratio's rows have one divisor each.
+        let of = |count| [plain(S32, &[3, 4]), plain(S32, &[count])].to_vec();
+        let taken = [3, 6, 12].map(|count| OneStep { operands: of(count), ..ratio.clone() }.is_taken());
+        assert_eq!(taken, [k == 1, false, false]);
     }
     for operands in [[WEIGHT, WEIGHT + 1, 0], [WEIGHT, WEIGHT + 1, WEIGHT + 3], [WEIGHT, NONE, WEIGHT + 2]] {
         assert!(Program::read(&right.reading(operands)).is_err());

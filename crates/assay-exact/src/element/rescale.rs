@@ -1,6 +1,6 @@
-//! REQUANT and RESCALE: numbers by the parameters of their channels, or by the divisors of their rows.
+//! REQUANT and RESCALE: numbers by the parameters of their channels, by factors, or by the divisors of rows or of their parts.
 use super::{Element, Operands};
-use crate::arithmetic::{number, saturate, Parameters};
+use crate::arithmetic::{number, saturate, wrap, Parameters};
 use crate::program::{ElementType, Operand};
 use crate::Result;
 
@@ -39,11 +39,14 @@ impl<O: Operands> Element<'_, O> {
     fn planes(&mut self) -> Result<u32> {
         let (row, place) = self.place();
         let count = self.step.form.dims.last() / 2;
-        let (x, word) = self.channel_at(row * count + place % count, place % count)?;
-        let x = match self.step.operands[2] {
-            Operand::None => x,
-            divisors => {
-                let quotient = self.quotient(x, divisors, row)?;
+        let index = row * count + place % count;
+        let (x, word) = self.channel_at(index, place % count)?;
+        let x = match (self.step.operands[2], self.step.k) {
+            (Operand::None, _) => x,
+            (factors, 0) => wrap(x * number(self.operands.element(factors, index)?, ElementType::S32)),
+            (divisors, _) => {
+                let parts = self.dims(2).count() / self.step.form.dims.rows();
+                let quotient = self.quotient(x, divisors, row * parts + place % count * parts / count)?;
                 number(saturate(quotient, ElementType::S32), ElementType::S32)
             }
         };
@@ -58,9 +61,9 @@ impl<O: Operands> Element<'_, O> {
         Ok(saturate(self.quotient(x, b, row)?, self.step.form.element_type))
     }
 
-    /// k times a number by the divisor of the output's row, rounded, halves up; 0 of a divisor below 1.
-    fn quotient(&mut self, x: i64, divisors: Operand, row: usize) -> Result<i64> {
-        let divisor = number(self.operands.element(divisors, row)?, ElementType::S32);
+    /// k times a number by a divisor, rounded, halves up; 0 of a divisor below 1.
+    fn quotient(&mut self, x: i64, divisors: Operand, index: usize) -> Result<i64> {
+        let divisor = number(self.operands.element(divisors, index)?, ElementType::S32);
         if divisor < 1 {
             return Ok(0);
         }

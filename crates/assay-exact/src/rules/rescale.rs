@@ -33,11 +33,20 @@ impl Rules<'_> {
         ensure!(last % 2 == 0, "the last dim is {last}, expected an even one");
         let count = self.channels(last / 2)?.dims.count();
         ensure!(2 * count == form.count(), "{count} numbers in {} bytes", form.count());
-        if has_c {
-            self.divisors(2)
-        } else {
-            self.has_no_k()
+        match (has_c, self.step.k) {
+            (false, _) => self.has_no_k(),
+            (true, 0) => self.factors(count),
+            (true, _) => self.divisors(2, last / 2),
         }
+    }
+
+    /// Operand c has a factor for each of so many numbers.
+    fn factors(&self, numbers: usize) -> Result<()> {
+        let factors = self.plain(2)?;
+        self.is(factors, &[ElementType::S32])?;
+        let count = factors.dims.count();
+        ensure!(count == numbers, "{count} factors of {numbers} numbers: as many");
+        Ok(())
     }
 
     fn ratio(&self) -> Result<()> {
@@ -46,15 +55,18 @@ impl Rules<'_> {
         let a = self.plain(0)?;
         self.is(a, &INTEGERS)?;
         self.has_dims(a, &self.step.form.dims)?;
-        self.divisors(1)
+        self.divisors(1, 1)
     }
 
-    /// An operand with a divisor for each row of the output, and the multiplier.
-    fn divisors(&self, at: usize) -> Result<()> {
+    /// An operand with equally many divisors for each row of the output, and the multiplier. Their number divides
+    /// `most`, which is 1 where each row has one.
+    fn divisors(&self, at: usize, most: usize) -> Result<()> {
         let divisors = self.plain(at)?;
         self.is(divisors, &[ElementType::S32])?;
         let (count, rows) = (divisors.dims.count(), self.step.form.dims.rows());
-        ensure!(count == rows, "{count} divisors of {rows} rows: as many");
+        ensure!(count % rows == 0, "{count} divisors of {rows} rows: equally many for each");
+        let parts = count / rows;
+        ensure!(most % parts == 0, "{parts} divisors of a row, expected a divisor of {most}");
         ensure!(self.step.k > 0, "the multiplier k is 0: at least 1");
         Ok(())
     }
