@@ -158,16 +158,34 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       "return np.stack([numbers // 256, numbers % 256], axis=-1).astype(np.uint8)",
     ],
     [
+      "products with factors saturate",
+      KERNELS,
+      "planes(wrap(a * factors), parameters)",
+      "planes(saturate(a * factors, ElementType.S32), parameters)",
+    ],
+    [
       "quotients of 16 bits do not saturate before",
       KERNELS,
-      "planes(saturate(quotients(rows, divisors, k), ElementType.S32), parameters)",
-      "planes(wrap(quotients(rows, divisors, k)), parameters)",
+      "planes(saturate(found, ElementType.S32), parameters)",
+      "planes(wrap(found), parameters)",
     ],
     [
       "the divisor of the last row first",
       "exact/execute.py",
       "run.numbers(step.c).reshape(-1), step.k",
       "run.numbers(step.c).reshape(-1)[::-1], step.k",
+    ],
+    [
+      "the first divisor of a row for all of it",
+      "exact/execute.py",
+      "run.numbers(step.c).reshape(-1), step.k",
+      "run.numbers(step.c).reshape(len(rows), -1)[:, 0], step.k",
+    ],
+    [
+      "the divisors of a row by turns",
+      KERNELS,
+      "quotients(rows.reshape(len(divisors), -1), divisors, k).reshape(rows.shape)",
+      "quotients(rows.reshape(len(rows), -1, len(divisors) // len(rows)).swapaxes(1, 2).reshape(len(divisors), -1), divisors, k).reshape(len(rows), len(divisors) // len(rows), -1).swapaxes(1, 2).reshape(rows.shape)",
     ],
     [
       "the shift is not modulo 64",

@@ -1,5 +1,5 @@
-"""RESCALE planes of quotients: numbers by the divisors of their rows, rescaled, as two planes of bytes (docs/EXACT.md,
-section 3)."""
+"""RESCALE planes of quotients: numbers by the divisors of rows or of their parts, rescaled, as two planes of bytes
+(docs/EXACT.md, section 3)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def by_definition(x: int, k: int, divisor: int, channel: Channel) -> int:
 
 
 def quotients(k: int, count: int, a: Tensor, divisors: Tensor, channels: list[Channel]) -> list[int]:
-    """The output's numbers of 16 bits, in rows of `count`, which are those of the definition."""
+    """The output's numbers of 16 bits, in rows of `count`, which are those of the definition. Each row has equally
+    many divisors."""
+    # Numbers of one divisor stand one after the other, in the order of a.
+    share = len(a[1]) // len(divisors[1])
 
     def own(column: int) -> int:
         return column if len(channels) > 1 else 0
@@ -42,7 +45,7 @@ def quotients(k: int, count: int, a: Tensor, divisors: Tensor, channels: list[Ch
     def reads(read: Committed, element: int) -> list[Opening]:
         row, column = element // (2 * count), element % count
         row_of_a, column_of_a = divmod(row * count + column, a[0][-1])
-        row_of_c, column_of_c = divmod(row, divisors[0][-1])
+        row_of_c, column_of_c = divmod((row * count + column) // share, divisors[0][-1])
         words = read.word(0, row_of_a, 4 * column_of_a), read.word(2, row_of_c, 4 * column_of_c)
         return [words[0], read.row(1, own(column)), words[1]]
 
@@ -55,7 +58,7 @@ def quotients(k: int, count: int, a: Tensor, divisors: Tensor, channels: list[Ch
         for row in range(dims[0])
         for i in range(count)
     ]
-    expected = [by_definition(x, k, divisors[1][i // count], channels[own(i % count)]) for i, x in enumerate(a[1])]
+    expected = [by_definition(x, k, divisors[1][i // share], channels[own(i % count)]) for i, x in enumerate(a[1])]
     assert joined == expected, (a[0], divisors[0])
     return joined
 
@@ -120,9 +123,37 @@ def test_each_row_has_its_divisor(a: Dims, dims: Dims) -> None:
     quotients(1000, 10, (a, numbers), ((3, 4), divisors[:12]), channels[1:2])
 
 
+@pytest.mark.parametrize(
+    ("divisors", "expected"),
+    [
+        ([2], [60] * 6),
+        ([2, 3], [60, 60, 60, 40, 40, 40]),
+        ([2, 0, 5], [60, 60, 0, 0, 24, 24]),
+        ([1, 2, 3, 4, 5, 6], [120, 60, 40, 30, 24, 20]),
+    ],
+)
+def test_each_part_of_a_row_has_its_divisor(divisors: list[int], expected: list[int]) -> None:
+    assert quotients(1, 6, ((6,), [120] * 6), ((len(divisors),), divisors), [SAME]) == expected
+
+
+@pytest.mark.parametrize(
+    ("count", "per_row"), [*((12, g) for g in (1, 2, 3, 4, 6, 12)), *((18, g) for g in (1, 2, 9, 18))]
+)
+def test_parts_of_many_rows(count: int, per_row: int) -> None:
+    numbers = [(i * 7919 % 4001 - 1500) << i % 7 for i in range(72)]
+    rows = len(numbers) // count
+    divisors = [(3, 0, 70, -4, 1, 999, 12)[i % 7] + i for i in range(rows * per_row)]
+    channels: list[Channel] = [(1, 1, 0, 0), (-256, 3, 1 << 20, 4), (7, 1 << 31, 5, 31), (0, 77, -1, 66)]
+    own = [channels[i % 4] for i in range(count)]
+    # Whatever the rows of a and of the divisors.
+    quotients(50, count, ((1, 72), numbers), ((1, rows * per_row), divisors), own)
+    quotients(50, count, ((8, 9), numbers), ((per_row, rows), divisors), own[1:2])
+
+
 RIGHT = planes(1, (3, 8), (3, 4), 4, (3,))
 A, B, C = RIGHT.operands
 WITHOUT = replace(RIGHT, k=0, operands=(A, B))
+RATIO = OneStep(6, 1, S32, 1, (3, 4), (A, C))
 
 
 @pytest.mark.parametrize(
@@ -138,6 +169,12 @@ WITHOUT = replace(RIGHT, k=0, operands=(A, B))
         replace(RIGHT, operands=(A, B, plain(S32, 1, 3, 1))),
         replace(RIGHT, operands=(A, weights(Layout.CHANNEL, 1), C)),
         replace(RIGHT, dims=(1, 3, 8)),
+        # Two divisors a row, or one a number, with rows of their own.
+        *(replace(RIGHT, operands=(A, B, plain(S32, *dims))) for dims in ((6,), (3, 2), (2, 3, 1), (3, 4), (2, 6))),
+        planes(1, (3, 12), (3, 6), 6, (9,)),
+        planes(1, (12,), (6,), 1, (3,)),
+        planes(1, (3, 2), (3,), 1, (3,)),
+        RATIO,
         planes(7, (24,), (3, 4), 1, (1,)),
         planes(7, (12, 2), (3, 4), 1, (2, 6)),
     ],
@@ -153,11 +190,20 @@ def divided_by(c: bytes) -> OneStep:
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        (replace(RIGHT, k=0), "the multiplier is 0"),
+        (replace(RIGHT, k=0), "3 factors of 12 numbers"),
+        (replace(RATIO, k=0), "the multiplier is 0"),
         (replace(WITHOUT, k=1), "k is 1"),
         (divided_by(plain(S32, 2)), "2 divisors of 3 rows"),
         (divided_by(plain(S32, 4)), "4 divisors of 3 rows"),
-        (divided_by(plain(S32, 3, 4)), "12 divisors of 3 rows"),
+        (divided_by(plain(S32, 8)), "8 divisors of 3 rows"),
+        (divided_by(plain(S32, 10)), "10 divisors of 3 rows"),
+        (divided_by(plain(S32, 9)), "3 divisors a row, must divide 4"),
+        (divided_by(plain(S32, 24)), "8 divisors a row, must divide 4"),
+        (planes(1, (3, 12), (3, 6), 6, (12,)), "4 divisors a row, must divide 6"),
+        (planes(1, (12,), (6,), 1, (12,)), "12 divisors a row, must divide 6"),
+        # A ratio's rows have one divisor each.
+        (replace(RATIO, operands=(A, plain(S32, 6))), "2 divisors a row, must divide 1"),
+        (replace(RATIO, operands=(A, plain(S32, 12))), "4 divisors a row, must divide 1"),
         (planes(1, (3, 8), (2, 6), 4, (2,)), "2 divisors of 3 rows"),
         (divided_by(plain(U8, 3)), "divisors are no s32"),
         (divided_by(plain(S8, 3)), "divisors are no s32"),

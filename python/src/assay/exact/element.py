@@ -141,11 +141,15 @@ def plane(opened: Opened, step: Step, element: int) -> Stored:
     """One of the two bytes that a number of a gives."""
     count = step.form.dims[-1] // 2
     row, place = divmod(element, 2 * count)
-    number, parameters = channel_at(opened, step, row * count + place % count, place % count)
+    index = row * count + place % count
+    number, parameters = channel_at(opened, step, index, place % count)
     if step.c is None:
         both = kernels.planes(number, parameters)
+    elif step.k == 0:
+        both = kernels.planes_of_products(number, opened.number(step.c, index), parameters)
     else:
-        divisor = opened.number(step.c, row)
+        per_row = opened.program.form_of(step.c).count // step.form.row_count
+        divisor = opened.number(step.c, row * per_row + place % count * per_row // count)
         both = kernels.planes_of_quotients(number.reshape(1, 1), divisor, step.k, parameters).reshape(-1)
     return both[place // count :][:1]
 

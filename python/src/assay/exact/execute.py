@@ -167,6 +167,8 @@ def rescale(run: Run, step: Step) -> Stored:
         rows = run.numbers(step.a).reshape(-1, step.form.dims[-1] // 2)
         if step.c is None:
             return kernels.planes(rows, parameters)
+        if step.k == 0:
+            return kernels.planes_of_products(rows, run.numbers(step.c).reshape(rows.shape), parameters)
         return kernels.planes_of_quotients(rows, run.numbers(step.c).reshape(-1), step.k, parameters)
     return kernels.rescale(run.numbers(step.a), parameters)
 

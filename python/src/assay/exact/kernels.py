@@ -151,9 +151,15 @@ def quotients(rows: Integers, divisors: Integers, k: int) -> Integers:
     return np.array(found, np.int64)
 
 
+def planes_of_products(a: Integers, factors: Integers, parameters: Parameters) -> Stored:
+    """What `planes` gives of the products of s32 numbers [..., K] and [..., K], wrapped."""
+    return planes(wrap(a * factors), parameters)
+
+
 def planes_of_quotients(rows: Integers, divisors: Integers, k: int, parameters: Parameters) -> Stored:
-    """What `planes` gives of the quotients of rows [R, K] as s32."""
-    return planes(saturate(quotients(rows, divisors, k), ElementType.S32), parameters)
+    """What `planes` gives of the quotients of rows [R, K] as s32, by divisors [R·G]: each is that of K / G numbers."""
+    found = quotients(rows.reshape(len(divisors), -1), divisors, k).reshape(rows.shape)
+    return planes(saturate(found, ElementType.S32), parameters)
 
 
 def scaled(acc: Integers, parameters: Parameters) -> Integers:

@@ -7,7 +7,8 @@ from .step_check import BYTES, StepCheck
 
 
 class RescaleRules(StepCheck):
-    """Of one step that scales numbers by the parameters of their channels, or by the divisors of their rows."""
+    """Of one step that scales numbers by the parameters of their channels, by factors, or by the divisors of rows
+    or of their parts."""
 
     def requant(self) -> None:
         self.require(self.step.variant in (1, 2), "there is no such variant")
@@ -33,22 +34,32 @@ class RescaleRules(StepCheck):
         self.output_in(ElementType.U8)
         if step.c is None:
             self.no_k()
+        elif step.k == 0:
+            self.factors(step.c, a.count)
         else:
-            self.divisors(step.c)
+            self.divisors(step.c, most=form.dims[-1] // 2)
 
     def ratio(self) -> None:
         step, form = self.step, self.form
         self.operands(2)
         a = self.tensor(step.a)
         self.require(a.type.is_integer and a.dims == form.dims, "a has no integers of the output's dims")
-        self.divisors(step.b)
+        self.divisors(step.b, most=1)
         self.output_in(*BYTES, ElementType.S32)
 
-    def divisors(self, operand: Operand | None) -> None:
-        """An operand with one for each row of the output, and the multiplier."""
+    def factors(self, operand: Operand, numbers: int) -> None:
+        """An operand with one for each of so many numbers."""
+        factors = self.tensor(operand)
+        self.require(factors.type is ElementType.S32, "the factors are no s32")
+        self.require(factors.count == numbers, f"{factors.count} factors of {numbers} numbers")
+
+    def divisors(self, operand: Operand | None, most: int) -> None:
+        """An operand with equally many for each row of the output, a divisor of `most`, and the multiplier."""
         divisors, rows = self.tensor(operand), self.form.row_count
         self.require(divisors.type is ElementType.S32, "the divisors are no s32")
-        self.require(divisors.count == rows, f"{divisors.count} divisors of {rows} rows")
+        per_row, rest = divmod(divisors.count, rows)
+        self.require(rest == 0, f"{divisors.count} divisors of {rows} rows")
+        self.require(most % per_row == 0, f"{per_row} divisors a row, must divide {most}")
         self.require(self.step.k >= 1, "the multiplier is 0")
 
     def channels_of_output(self) -> None:
