@@ -1,6 +1,7 @@
 import type { StepCheck } from "../program/check.ts";
 import { elementCount, lastDim, NONE, rowCount, type Step } from "../program/form.ts";
 import { readWord } from "./broadcast.ts";
+import type { Span } from "./channel-forms.ts";
 import type { Kernel, OperandSource, PreparedOperand, Read } from "./opcode.ts";
 import { ratios } from "./ratio.ts";
 import type { Requantizer } from "./requantizer.ts";
@@ -29,30 +30,30 @@ export function preparePlanes(step: Step, channels: Requantizer, by?: PreparedOp
         channels.planes(out, at, length, numbers);
         continue;
       }
-      if (step.k === 0) products(changed, numbers, c as Int32Array);
+      const by = c as Int32Array;
+      if (step.k === 0) products(changed, numbers, by);
       else {
-        const row = at / (2 * length);
-        for (let part = 0; part < parts; part++) {
-          const own = {
-            data: numbers.data,
-            from: numbers.from + (part * length) / parts,
-            count: length / parts,
-          };
-          const into = changed.subarray((part * length) / parts);
-          ratios(into, own, step.k, (c as Int32Array)[row * parts + part] as number);
-        }
+        const first = (at / (2 * length)) * parts;
+        quotients(changed, numbers, step.k, by.subarray(first, first + parts));
       }
       channels.planes(out, at, length, { ...numbers, data: changed, from: 0 });
     }
   };
 }
 
-/** Numbers that follow one another times the factors of the same indices, wrapped. */
-function products(
-  into: Int32Array,
-  { data, from, count }: { readonly data: Int32Array; readonly from: number; readonly count: number },
-  factors: Int32Array,
-): void {
+type Numbers = Pick<Span, "data" | "from" | "count">;
+
+/** A row's numbers by its divisors, each for as many. */
+function quotients(into: Int32Array, numbers: Numbers, multiplier: number, divisors: Int32Array): void {
+  const count = numbers.count / divisors.length;
+  for (const [part, divisor] of divisors.entries()) {
+    const own = { data: numbers.data, from: numbers.from + part * count, count };
+    ratios(into.subarray(part * count), own, multiplier, divisor);
+  }
+}
+
+/** Numbers times the factors of the same indices, wrapped. */
+function products(into: Int32Array, { data, from, count }: Numbers, factors: Int32Array): void {
   for (let i = 0; i < count; i++) into[i] = Math.imul(data[from + i] as number, factors[from + i] as number);
 }
 
