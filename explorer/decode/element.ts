@@ -1,11 +1,10 @@
 /** The operands of one judged element, from the openings of `convictElement`, and what they give. */
 import { toHex } from "../../base/bytes.ts";
-import { outputRead, readsOf } from "../../inference/commit/openings.ts";
+import { openedReads } from "../../inference/commit/opened.ts";
+import { outputRead } from "../../inference/commit/openings.ts";
 import type { Read } from "../../inference/opcodes/opcode.ts";
 import { planeLength } from "../../inference/opcodes/planes.ts";
 import {
-  elementBytes,
-  elementCount,
   isActivationDot,
   isPlanes,
   isPlanesDot,
@@ -15,15 +14,12 @@ import {
   NONE,
   type Operand,
   operandDims,
-  operandTensor,
   type Program,
   type Step,
-  type TensorData,
   type TensorType,
   type WeightDescriptor,
   weightIndex,
 } from "../../inference/program/form.ts";
-import { fromStoredBytes, newData, storedBytes } from "../../inference/program/tensor.ts";
 import { unpackDot, unpackLookup } from "../../inference/program/weights.ts";
 import {
   type ChannelArithmetic,
@@ -64,7 +60,10 @@ export function decodeElement(
   openings: readonly (readonly Uint8Array[])[],
 ): DecodedElement {
   const record = program.steps[step] as Step;
-  const reads = [outputRead(program, step, element), ...readsBy(program, step, element, openings)];
+  const reads = [
+    outputRead(program, step, element),
+    ...openedReads(program, step, element, openings.slice(1)),
+  ];
   if (reads.length !== openings.length)
     throw new RangeError(
       `Element ${element} of step ${step} takes ${reads.length} openings, not ${openings.length}.`,
@@ -90,48 +89,6 @@ function valueBy(step: Step, element: number, arithmetic: DecodedElement["arithm
   if (isPlanes(step)) return element % lastDim(step.dims) < planeLength(step) ? clamped >> 8 : clamped & 255;
   const added = arithmetic.kind === "dot" ? (arithmetic.added ?? 0) : 0;
   return step.type === "s8" ? clamped - 128 : (clamped + added) | 0;
-}
-
-/** LOOKUP and TABLE read what the values of a, and of c, say: those are in the openings behind the output's. */
-function readsBy(
-  program: Program,
-  step: number,
-  element: number,
-  openings: readonly (readonly Uint8Array[])[],
-): Read[] {
-  const { a, c } = program.steps[step] as Step;
-  const opened = new Map<Operand, TensorData>();
-  const data = (operand: Operand): TensorData => opened.get(operand) ?? unknown(program, operand);
-  // What is read first does not hang on any content.
-  for (const [i, operand] of [a, c].entries()) {
-    const place = readsOf(program, step, element, data)[i];
-    const words = openings[1 + i];
-    if (place?.operand === operand && words !== undefined)
-      opened.set(operand, withWords(program, place, words));
-  }
-  return readsOf(program, step, element, data);
-}
-
-/** Zeros in place of an operand's content. */
-function unknown(program: Program, operand: Operand): TensorData {
-  const { type, dims } = operandTensor(program, operand);
-  return newData(type as TensorType, elementCount(dims));
-}
-
-/** An operand's content as far as it is opened. */
-function withWords(
-  program: Program,
-  { operand, row, word = 0 }: Read,
-  words: readonly Uint8Array[],
-): TensorData {
-  const { type, dims } = operandTensor(program, operand);
-  const size = elementBytes(type as TensorType);
-  const stored = storedBytes(unknown(program, operand));
-  const from = size * lastDim(dims) * row + 32 * word;
-  const end = size * lastDim(dims) * (row + 1);
-  for (const [i, bytes] of words.entries())
-    stored.set(bytes.subarray(0, Math.max(0, Math.min(32, end - from - 32 * i))), from + 32 * i);
-  return fromStoredBytes(type as TensorType, stored);
 }
 
 function nameOf({ a, b, c }: Step, operand: Operand, used: Set<string>): "a" | "b" | "c" {

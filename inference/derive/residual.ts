@@ -40,10 +40,8 @@ export function added(
   // Parts of a product can be larger than their sum, of which alone the size was measured.
   const known = parts === 1 ? Math.ceil(Math.log2(ROOM * most)) + RESIDUAL_BITS : MOST_BITS;
   const result = { unit: 2 ** -RESIDUAL_BITS, bits: Math.min(MOST_BITS, known) };
-  const terms = product(
-    ...([builder, x, cutRows(weights, parts), [places], result, parts, all] as const),
-    parts === 1 ? state : undefined,
-  );
+  const cut = cutRows(weights, parts);
+  const terms = product(builder, x, cut, [places], result, parts, all, parts === 1 ? state : undefined);
   const beside = (): Operand =>
     moved(
       builder,

@@ -1,75 +1,23 @@
 //! Numbers of 16 bits as two planes of bytes: RESCALE planes and DOT planes (docs/EXACT.md, section 3).
 mod support;
-use assay_exact::calldata::Input;
-use assay_exact::execute::{run, split_weights};
-use assay_exact::ids::judge_version;
-use assay_exact::openings::{judge, Opening, Roots};
 use assay_exact::program::Program;
-use assay_exact::tree::weights_root;
-use support::builder::{dot_row, parameters, plain, program, record, weights, NONE, S32, U8, WEIGHT};
-use support::opened::Committed;
+use support::builder::{dot_row, parameters, plain, weights, S32, U8, WEIGHT};
+use support::one_step::{stored, OneStep};
 
-const RAW: [u8; 2] = [4, 3];
 const S8: u8 = 1;
 const DOT: u8 = 2;
 const CHANNEL: u8 = 4;
 const EDGES: [i32; 12] = [0, 1, -1, 255, 256, 257, 32_767, 65_535, 65_536, 65_537, i32::MAX, i32::MIN];
 
-/// One step over two weight tensors: its head, k and dims, and the descriptors.
-#[derive(Clone)]
-struct Given {
-    head: [u8; 3],
-    k: u32,
-    dims: Vec<u32>,
-    a: [u8; 32],
-    b: [u8; 32],
-}
-
-impl Given {
-    fn bytes(&self) -> Vec<u8> {
-        let mut step = record(self.head, [WEIGHT, WEIGHT + 1, NONE], &self.dims);
-        step[10..14].copy_from_slice(&self.k.to_be_bytes());
-        program(RAW, 1, &[self.a, self.b], &[step])
-    }
-
-    /// The step's tensor. Each of its elements is judged as well, from what `reads` opens of the weights.
-    fn computed(&self, stored: &[Vec<u8>; 2], reads: impl Fn(&Committed, usize) -> Vec<Opening>) -> Vec<u8> {
-        let program = Program::read(&self.bytes()).unwrap();
-        let bin = stored.concat();
-        let tensors = split_weights(&program, &bin).unwrap();
-        let mut calldata = vec![0; 100];
-        [calldata[35], calldata[67]] = [32, 1];
-        let input = Input::read(&program, [0; 4], &calldata).unwrap();
-        let run = run(&program, &tensors, &input).unwrap();
-        let roots = Roots { weights: weights_root(&program, &tensors), trace: run.trace_root() };
-        let of_weights = Committed(program.weights.iter().copied().zip(tensors.iter().copied()).collect());
-        let form = program.steps[0].form;
-        let of_trace = Committed(vec![(form, &run.tensors[0])]);
-        let size = form.element_type.size();
-        for index in 0..form.dims.count() {
-            let (row, byte) = (size * index / form.row_bytes(), size * index % form.row_bytes());
-            let mut openings = vec![of_trace.word(0, row, byte)];
-            openings.extend(reads(&of_weights, index));
-            let word =
-                run.tensors[0][size * index..][..size].iter().fold(0, |all, &x| all << 8 | u32::from(x));
-            assert_eq!(judge(&program, roots, 0, index, &openings), Ok((word, word)), "element {index}");
-            assert!(judge(&program, roots, 0, index, &openings[..2]).is_err());
-            openings.swap(1, 2);
-            assert!(judge(&program, roots, 0, index, &openings).is_err());
-        }
-        run.tensors.concat()
-    }
-}
-
-fn rescale_planes(rows: u32, k: u32, n: u32) -> Given {
-    let dims = vec![rows, 2 * k];
-    Given { head: [6, 2, U8], k: 0, dims, a: plain(S32, &[rows, k]), b: weights(CHANNEL, &[n]) }
+fn rescale_planes(rows: u32, k: u32, n: u32) -> OneStep {
+    let operands = vec![plain(S32, &[rows, k]), weights(CHANNEL, &[n])];
+    OneStep { head: [6, 2, U8], k: 0, dims: vec![rows, 2 * k], operands }
 }
 
 /// Rows of the output, numbers in a row of a, weight rows and groups.
-fn dot_planes(rows: u32, k: u32, n: u32, groups: u32) -> Given {
-    let a = plain(U8, &[rows * groups, 2 * k]);
-    Given { head: [4, 4, S32], k: groups, dims: vec![rows, n], a, b: weights(DOT, &[n, k]) }
+fn dot_planes(rows: u32, k: u32, n: u32, groups: u32) -> OneStep {
+    let operands = vec![plain(U8, &[rows * groups, 2 * k]), weights(DOT, &[n, k])];
+    OneStep { head: [4, 4, S32], k: groups, dims: vec![rows, n], operands }
 }
 
 type Channel = (i32, u32, i64, u8);
@@ -82,21 +30,16 @@ fn rescaled(numbers: &[i32], k: usize, channels: &[Channel]) -> Vec<u32> {
 
 /// The same of an operand a with rows of `last`.
 fn rescaled_of(numbers: &[i32], last: usize, k: usize, channels: &[Channel]) -> Vec<u32> {
-    let given = Given {
-        a: plain(S32, &[(numbers.len() / last) as u32, last as u32]),
-        ..rescale_planes((numbers.len() / k) as u32, k as u32, channels.len() as u32)
-    };
-    let a = numbers.iter().flat_map(|x| x.to_be_bytes()).collect();
+    let given = rescale_planes((numbers.len() / k) as u32, k as u32, channels.len() as u32)
+        .with(0, plain(S32, &[(numbers.len() / last) as u32, last as u32]));
     let b = channels.iter().flat_map(|&(bias, m, b, s)| parameters(bias, m, b, s, 0)).collect();
     let n = channels.len();
-    let bytes = given.computed(&[a, b], |weights, index| {
+    let bytes = given.computed(&[stored(numbers), b], |weights, index| {
         let (row, column) = (index / (2 * k), index % k);
         let at = row * k + column;
         vec![weights.word(0, at / last, 4 * (at % last)), weights.row(1, if n == 1 { 0 } else { column })]
     });
-    let joined = |row: &[u8]| -> Vec<u32> {
-        (0..k).map(|i| 256 * u32::from(row[i]) + u32::from(row[k + i])).collect()
-    };
+    let joined = |row: &[u32]| -> Vec<u32> { (0..k).map(|i| 256 * row[i] + row[k + i]).collect() };
     bytes.chunks(2 * k).flat_map(joined).collect()
 }
 
@@ -151,11 +94,11 @@ fn products(numbers: &[u32], k: usize, groups: usize, rows: &[Vec<u8>], channels
     let a = numbers.chunks(k).flat_map(planes).collect();
     let words = channels.iter().map(|&(bias, offset)| parameters(bias, 0, 0, 0, offset));
     let b = rows.iter().zip(words).flat_map(|(row, word)| dot_row(row, word)).collect();
-    let bytes = given.computed(&[a, b], |weights, index| {
+    let elements = given.computed(&[a, b], |weights, index| {
         let (m, row) = (index / n, index % n);
         vec![weights.row(0, m * groups + row * groups / n), weights.row(1, row)]
     });
-    let found: Vec<i32> = bytes.chunks(4).map(|x| i32::from_be_bytes(x.try_into().unwrap())).collect();
+    let found: Vec<i32> = elements.iter().map(|&x| x as i32).collect();
     let expected = (0..count * n).map(|index| {
         let (m, row) = (index / n, index % n);
         let start = (m * groups + row * groups / n) * k;
@@ -188,67 +131,61 @@ fn products_of_16_bits() {
     assert_eq!(largest, [(2016i64 * 65_535 * 255) as i32]);
 }
 
-fn is_taken(given: &Given) -> bool {
-    Program::read(&given.bytes()).is_ok()
-}
-
 #[test]
 fn structure_of_rescale_planes() {
     for n in [1, 4] {
-        let program = Program::read(&rescale_planes(3, 4, n).bytes()).unwrap();
-        assert_eq!(judge_version(&program), 2);
+        assert_eq!(rescale_planes(3, 4, n).version(), Some(2));
     }
     let right = rescale_planes(3, 4, 4);
     // The elements count, whatever their dims.
-    assert!(is_taken(&Given { a: plain(S32, &[3, 1, 4]), ..right.clone() }));
-    assert!(is_taken(&Given { a: plain(S32, &[2, 6]), ..right.clone() }));
-    assert!(is_taken(&Given { dims: vec![24], ..rescale_planes(3, 4, 1) }));
-    assert!(is_taken(&Given { dims: vec![1, 3, 8], ..right.clone() }));
+    assert!(right.with(0, plain(S32, &[3, 1, 4])).is_taken());
+    assert!(right.with(0, plain(S32, &[2, 6])).is_taken());
+    assert!(OneStep { dims: vec![24], ..rescale_planes(3, 4, 1) }.is_taken());
+    assert!(OneStep { dims: vec![1, 3, 8], ..right.clone() }.is_taken());
     for (why, wrong) in [
         ("3 channels for 4 numbers", rescale_planes(3, 4, 3)),
         ("as many channels as bytes", rescale_planes(3, 4, 8)),
-        ("a k", Given { k: 1, ..right.clone() }),
-        ("an output of s8", Given { head: [6, 2, S8], ..right.clone() }),
-        ("an output of s32", Given { head: [6, 2, S32], ..right.clone() }),
-        ("a of bytes", Given { a: plain(U8, &[3, 4]), ..right.clone() }),
-        ("one plane", Given { dims: vec![3, 4], ..right.clone() }),
-        ("half a row more", Given { dims: vec![3, 12], ..right.clone() }),
-        ("a row less", Given { dims: vec![2, 8], ..right.clone() }),
-        ("channels of other rows", Given { dims: vec![6, 4], ..right.clone() }),
-        ("half a number", Given { dims: vec![8, 3], ..rescale_planes(3, 4, 1) }),
-        ("plain parameters", Given { b: plain(U8, &[4]), ..right.clone() }),
-        ("variant 3", Given { head: [6, 3, U8], ..right.clone() }),
+        ("a k", OneStep { k: 1, ..right.clone() }),
+        ("an output of s8", OneStep { head: [6, 2, S8], ..right.clone() }),
+        ("an output of s32", OneStep { head: [6, 2, S32], ..right.clone() }),
+        ("a of bytes", right.with(0, plain(U8, &[3, 4]))),
+        ("one plane", OneStep { dims: vec![3, 4], ..right.clone() }),
+        ("half a row more", OneStep { dims: vec![3, 12], ..right.clone() }),
+        ("a row less", OneStep { dims: vec![2, 8], ..right.clone() }),
+        ("channels of other rows", OneStep { dims: vec![6, 4], ..right.clone() }),
+        ("half a number", OneStep { dims: vec![8, 3], ..rescale_planes(3, 4, 1) }),
+        ("plain parameters", right.with(1, plain(U8, &[4]))),
+        ("variant 3", OneStep { head: [6, 3, U8], ..right.clone() }),
     ] {
-        assert!(!is_taken(&wrong), "{why}");
+        assert!(!wrong.is_taken(), "{why}");
     }
 }
 
 #[test]
 fn structure_of_dot_planes() {
     for groups in [1, 2, 4] {
-        let program = Program::read(&dot_planes(3, 5, 4, groups).bytes()).unwrap();
-        assert_eq!(judge_version(&program), 2);
+        assert_eq!(dot_planes(3, 5, 4, groups).version(), Some(2));
     }
-    assert!(is_taken(&dot_planes(1, 2016, 1, 1)));
+    assert!(dot_planes(1, 2016, 1, 1).is_taken());
     let right = dot_planes(3, 5, 4, 2);
-    let bytes = Given { head: [4, 0, S32], a: plain(U8, &[6, 5]), ..right.clone() };
-    assert_eq!(judge_version(&Program::read(&bytes.bytes()).unwrap()), 1);
+    let bytes = OneStep { head: [4, 0, S32], ..right.with(0, plain(U8, &[6, 5])) };
+    assert_eq!(bytes.version(), Some(1));
     for (why, wrong) in [
-        ("a of s8", Given { a: plain(S8, &[6, 10]), ..right.clone() }),
-        ("a of s32", Given { a: plain(S32, &[6, 10]), ..right.clone() }),
-        ("one plane", Given { a: plain(U8, &[6, 5]), ..right.clone() }),
-        ("a byte more", Given { a: plain(U8, &[6, 11]), ..right.clone() }),
+        ("a of s8", right.with(0, plain(S8, &[6, 10]))),
+        ("a of s32", right.with(0, plain(S32, &[6, 10]))),
+        ("one plane", right.with(0, plain(U8, &[6, 5]))),
+        ("a byte more", right.with(0, plain(U8, &[6, 11]))),
         ("2,017 numbers", dot_planes(1, 2017, 1, 1)),
-        ("no groups", Given { k: 0, ..right.clone() }),
+        ("no groups", OneStep { k: 0, ..right.clone() }),
         ("3 groups of 4 rows", dot_planes(3, 5, 4, 3)),
-        ("rows of one group", Given { k: 1, ..right.clone() }),
-        ("an output of u8", Given { head: [4, 4, U8], ..right.clone() }),
-        ("another last dim", Given { dims: vec![3, 5], ..right.clone() }),
-        ("plain weights", Given { b: plain(U8, &[4, 5]), ..right.clone() }),
-        ("planes by variant 0", Given { head: [4, 0, S32], ..right.clone() }),
-        ("variant 6", Given { head: [4, 6, S32], ..right.clone() }),
+        ("rows of one group", OneStep { k: 1, ..right.clone() }),
+        ("an output of u8", OneStep { head: [4, 4, U8], ..right.clone() }),
+        ("another last dim", OneStep { dims: vec![3, 5], ..right.clone() }),
+        ("plain weights", right.with(1, plain(U8, &[4, 5]))),
+        ("planes by variant 0", OneStep { head: [4, 0, S32], ..right.clone() }),
+        ("variant 6", OneStep { head: [4, 6, S32], ..right.clone() }),
     ] {
-        assert!(!is_taken(&wrong), "{why}");
+        assert!(!wrong.is_taken(), "{why}");
     }
     let mut bytes = right.bytes();
     bytes[32 + 64 + 8..32 + 64 + 10].copy_from_slice(&WEIGHT.to_be_bytes());

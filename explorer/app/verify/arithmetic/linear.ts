@@ -28,7 +28,7 @@ import {
 import { floatOfBits } from "../../../../inference/program/tensor.ts";
 import { type ChannelParameters, readParameters } from "../../../../inference/program/weights.ts";
 import { numberOf } from "../values.ts";
-import type { Found, Part, Requantization, Term } from "./form.ts";
+import type { Found, Part, Term } from "./form.ts";
 import { LIMITS, nameOf, type Place, partAt, saturated, shapeOf } from "./place.ts";
 
 function parametersOf({ model }: Place, operand: Operand, row: number): ChannelParameters {
@@ -39,27 +39,27 @@ function parametersOf({ model }: Place, operand: Operand, row: number): ChannelP
 }
 
 /** By the variant of DOT and REQUANT. */
-function requantized({ variant, type }: Step, accumulator: number, parameters: ChannelParameters) {
+function requantized(
+  { variant, type }: Step,
+  accumulator: number,
+  parameters: ChannelParameters,
+): Required<Pick<Found, "requantization" | "stored">> {
   const { zeroPoint, lower, upper, multiplier, addend, shift, scaleBits } = parameters;
   const clamp = (q: number): number => Math.min(Math.max(q + zeroPoint, lower), upper);
   if (type === "s32") {
     const shifted = shiftedSum(accumulator, parameters);
-    const [form, bits] = ["limited", upper & 31] as const;
-    const requantization: Requantization = { form, multiplier, addend, shift: shift & 63, shifted, bits };
-    return { requantization, stored: limited(shifted, upper) >>> 0 };
+    const kept = { multiplier, addend, shift: shift & 63, shifted, bits: upper & 31 };
+    return { requantization: { form: "limited", ...kept }, stored: limited(shifted, upper) >>> 0 };
   }
   if (DOT_VARIANTS[variant] !== "binary32") {
     const shifted = shiftedSum(accumulator, parameters);
-    const requantization: Requantization = {
-      form: "integer",
-      ...{ multiplier, addend, shift: shift & 63, shifted, zeroPoint, lower, upper },
-    };
-    return { requantization, stored: clamp(Number(shifted)) };
+    const kept = { multiplier, addend, shift: shift & 63, shifted, zeroPoint, lower, upper };
+    return { requantization: { form: "integer", ...kept }, stored: clamp(Number(shifted)) };
   }
   const scale = floatOfBits(scaleBits);
   const rounded = quantum(Math.fround(Math.fround(accumulator) * scale));
-  const requantization: Requantization = { form: "binary32", scale, rounded, zeroPoint, lower, upper };
-  return { requantization, stored: clamp(rounded) };
+  const kept = { scale, rounded, zeroPoint, lower, upper };
+  return { requantization: { form: "binary32", ...kept }, stored: clamp(rounded) };
 }
 
 export function dot(place: Place): Found {
@@ -128,7 +128,8 @@ function weightDot(place: Place): Found {
   if (step.c === NONE) return { ...common, ...done };
   const added = partAt(place, step.c, element);
   return {
-    ...{ ...common, ...done },
+    ...common,
+    ...done,
     formula: `${common.formula}, scaled, + ${added.value}`,
     parts: [added],
     stored: (done.stored + added.value) >>> 0,
