@@ -1,10 +1,10 @@
 /** Scores of derived SmolLM2 at every place of texts, for models/smollm2/evaluate.py: the program reads a text's first id as
  *  the prompt and the others as the answer that is claimed.
  *
- *      npx tsx bench/derived-scores.ts FILE.gguf IDS.json SCORES.npy
+ *      npx tsx bench/derived-scores.ts FILE.gguf SCORES.npy
  *
- *  IDS.json holds lists of ids, all of one length of at most 257; SCORES.npy gets int32 [ids of all lists, vocabulary]. It
- *  prints what 1 of a score is worth, for evaluate.py's --unit. */
+ *  SCORES.npy gets int32 [places of all texts of models/smollm2/texts.json, vocabulary]. It prints what 1 of a score is
+ *  worth, for evaluate.py's --unit. */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { tensorOf } from "../inference/derive/entries.ts";
 import { readGguf } from "../inference/derive/gguf.ts";
@@ -18,11 +18,14 @@ import { elementCount, lastDim, type Step } from "../inference/program/form.ts";
 import { ID_OFFSET } from "../inference/text/ids.ts";
 import { SELECTOR } from "./chain.ts";
 
-const [gguf = "", idsFile = "", out = ""] = process.argv.slice(2);
+const [gguf = "", out = ""] = process.argv.slice(2);
 const file = readGguf(new Uint8Array(readFileSync(gguf)));
 const scales: unknown = JSON.parse(readFileSync("models/smollm2/scales.json", "utf8"));
-const texts = JSON.parse(readFileSync(idsFile, "utf8")) as number[][];
-const [{ length }] = texts as [number[]];
+const { texts } = JSON.parse(readFileSync("models/smollm2/texts.json", "utf8")) as {
+  texts: [{ ids: number[] }];
+};
+const [{ ids: first }] = texts;
+const { length } = first;
 const { model, nodes } = deriveLlama(file, scales, { prompt: 1, answer: length - 1 });
 const shape = llamaShape(file);
 const table = quantizedRows(file, tensorOf(file, shape.head));
@@ -40,7 +43,7 @@ const npy = openSync(out, "w");
 writeSync(npy, Uint8Array.of(0x93, ...new TextEncoder().encode("NUMPY"), 1, 0));
 writeSync(npy, Uint8Array.of((padded.length + 1) & 255, (padded.length + 1) >> 8));
 writeSync(npy, `${padded}\n`);
-for (const ids of texts) {
+for (const { ids } of texts) {
   const stored = ids.map((id) => id - ID_OFFSET);
   const claimed = new Uint8Array(64 + 32 * Math.ceil((length - 1) / 16));
   const view = new DataView(claimed.buffer);

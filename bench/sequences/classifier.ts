@@ -15,7 +15,16 @@ import { SELECTOR } from "../chain.ts";
 import { LENGTH, TEXT } from "../derived.ts";
 import type { Measured } from "../report.ts";
 import { addDispute, lastProduct } from "./dispute.ts";
-import { inMilliseconds, inSeconds, leastTime, MIB, ModelFigures, timed } from "./measured.ts";
+import {
+  evaluated,
+  inMilliseconds,
+  inPercent,
+  inSeconds,
+  leastTime,
+  MIB,
+  ModelFigures,
+  timed,
+} from "./measured.ts";
 
 const FOLDER = "models/sentiment-transformer";
 const RUNS = 10;
@@ -33,6 +42,10 @@ export async function measureClassifier(): Promise<Measured> {
   const input = { codec: "int16s", int16s: new PieceText(text.files, LENGTH).int16s(TEXT) } as const;
   const calldata = encodeInput(model.program, SELECTOR, input);
   const figures = new ModelFigures(`sentiment-transformer, ${LENGTH} ids`);
+  const stated = evaluated(FOLDER);
+  figures.atLeast("same class as the float model", stated["as the float model"] ?? 0, inPercent, 98.5);
+  figures.atLeast("accuracy on valid", stated.accuracy ?? 0, inPercent, 87.5);
+  figures.atLeast("macro-F1 on valid", stated.macro_f1 ?? 0, inPercent, 83.5);
   figures.sizes(model, 220, 10 * MIB);
   figures.add("deriving the program from the file", inSeconds(derived.seconds));
   figures.add("proving its profile, as a node does when it starts", inSeconds(proven.seconds));

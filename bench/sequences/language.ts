@@ -1,5 +1,6 @@
 /** SmolLM2 as a program of integers: how long it takes to derive, prove, check and answer, how large its trace is, and a
  *  dispute; beside it llama.cpp, in floats. */
+import { emit } from "../../inference/emit/emit.ts";
 import { findByRows } from "../../inference/executor/find-output.ts";
 import type { RowPlan } from "../../inference/executor/rows/plan.ts";
 import { type DerivedSubject, LENGTHS, LONG_PROMPT, languageModel, withDerived } from "../derived.ts";
@@ -7,7 +8,7 @@ import { asNode } from "../node.ts";
 import { type Measured, megabytes } from "../report.ts";
 import { addDispute, lastProduct } from "./dispute.ts";
 import { generateByLlamaCpp } from "./llama-cpp.ts";
-import { inSeconds, MIB, ModelFigures } from "./measured.ts";
+import { evaluated, inPercent, inSeconds, MIB, ModelFigures } from "./measured.ts";
 
 /** @param path of the file of weights */
 export const measureLanguageModel = (path: string): Promise<Measured> =>
@@ -23,12 +24,24 @@ async function measuredOf(subject: DerivedSubject, path: string): Promise<Measur
   );
   const node = asNode({ folder, calldata, output });
   const figures = new ModelFigures(`SmolLM2-135M, ${LENGTHS.prompt} + ${LENGTHS.answer} ids`);
+  const stated = evaluated("models/smollm2");
+  const perplexity = stated["perplexity over the float model's"] ?? Number.POSITIVE_INFINITY;
+  figures.atMost("perplexity over the float model's", perplexity, (value) => `×${value}`, 1.02);
+  const divergence = stated["mean divergence"] ?? Number.POSITIVE_INFINITY;
+  figures.atMost("mean KL divergence from the float model", divergence, (value) => `${value} nat`, 0.02);
+  figures.atLeast("same first choice as the float model", stated["same first choice"] ?? 0, inPercent, 90);
   figures.sizes(model, 800, 450 * MIB);
   figures.add("deriving its folder, once", inSeconds(subject.deriveSeconds));
   figures.add("loading and proving the folder, as a node does when it starts", inSeconds(node.loadSeconds));
   figures.add("the first check, which makes kernels", inSeconds(node.firstCheckSeconds));
   figures.add("planning rows, once", inSeconds(subject.planSeconds));
   figures.atMost("checking an answer, one pass", node.checkSeconds, inSeconds, 4);
+  const emission = emit(model);
+  if (!("refused" in emission)) throw new Error("onnxruntime has a way to run it: measure that.");
+  figures.add("checking an answer by onnxruntime", `not run: ${emission.refused}`, {
+    text: `≤ ${inSeconds(1)}`,
+    isMet: false,
+  });
   figures.atMost("a pass and its commitment, in two threads", node.commitSeconds, inSeconds, 30);
   figures.atMost("the first id of an answer", seen[0] as number, inSeconds, 1);
   figures.atLeast("further ids a second", rateOf(seen), (rate) => rate.toFixed(1), 30);

@@ -1,4 +1,6 @@
 /** Figures of one derived model. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { elementBytes, elementCount, type Model } from "../../inference/program/form.ts";
 import { type Figure, grouped, megabytes } from "../report.ts";
 
@@ -69,5 +71,12 @@ export class ModelFigures {
   }
 }
 
+/** What a model's eval.json says of the integers that the recipe gives; `assay model eval` computes it again. */
+export function evaluated(folder: string): Readonly<Record<string, number>> {
+  const { metrics } = JSON.parse(readFileSync(join(folder, "eval.json"), "utf8"));
+  return metrics;
+}
+
+export const inPercent = (value: number): string => `${value} %`;
 export const inSeconds = (value: number): string => `${value.toFixed(value < 1 ? 2 : 1)} s`;
 export const inMilliseconds = (value: number): string => `${(1000 * value).toFixed(0)} ms`;

@@ -1,24 +1,31 @@
 """Compares the scores of an integer model with those of the float model: python evaluate.py
 
-    python evaluate.py                                     # perplexity of the float model on windows of docs/*.md
-    python evaluate.py --ids ids.json                      # and writes the windows' token ids, a list of lists
-    python evaluate.py --ids ids.json --logits scores.npy  # reads the ids, and compares the scores made of them
+    python evaluate.py --windows '../../docs/*.md'         # writes texts.json: ids, and the float model's first choices
+    python evaluate.py --logits scores.npy --unit UNIT     # writes eval.json, of scores of those texts
 
-scores.npy holds [tokens, 49152], the windows one after the other; fewer windows than ids.json has are enough, if they
-are its first ones. No window is a part of calibration.txt."""
+bench/derived-scores.ts makes scores.npy, [places, 49152], the texts one after the other, and prints UNIT. No text is a
+part of calibration.txt."""
 
 import argparse
 import glob
+import hashlib
 import json
 import os
-from functools import partial
 
 import numpy as np
 from calibrate import SITES, UNIT, Maxima
 from reference import FILE, SmolLM2, checked_path, log_softmax
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-WINDOW, WINDOWS = 288, 6
+TEXTS, EVALUATION = (os.path.join(HERE, name) for name in ("texts.json", "eval.json"))
+# Ids of a text, of which each but the last is a place whose next id is scored.
+WINDOW, WINDOWS = 257, 8
+PROTOCOL = (
+    "texts.json: ids of windows of this project's documents, and the float model's first choice behind each id but the last. "
+    "metrics: the integer model that assay model derive makes, on the same ids; "
+    "float: the model of the same weights in floats (reference.py). Perplexity is of each id but the first; "
+    "same first choice in %; the divergence is KL(float || integer), the mean of all places, in nats."
+)
 
 
 def windows_of(pattern, model):
@@ -37,26 +44,19 @@ def windows_of(pattern, model):
 
 
 def losses(log_p, ids):
-    """Of each token but the first, in nats."""
+    """Of each id but the first, in nats. @param log_p of each place"""
     return -log_p[np.arange(len(ids) - 1), ids[1:]]
 
 
-def compare(ids, logits, expected, unit=1.0):
+def compare(ids, logits, expected, unit):
     """Scores of one text against the float model's.
 
-    @param logits [tokens, vocabulary], integers or floats; unit is what one of them is worth
+    @param logits [places, vocabulary], integers; unit is what one of them is worth
     @param expected the float model's, likewise
-    @return of each predicted token: loss of both, and of each token: whether the first choice is the same, and
-        KL(float || integer); all in nats"""
-    if logits.shape != expected.shape:
-        raise SystemExit(f"logits of shape {logits.shape}, the float model's are {expected.shape}")
+    @return of each place: loss of both, whether the first choice is the same, and KL(float || integer); all in nats"""
     p, q = log_softmax(expected), log_softmax(np.asarray(logits) * np.float64(unit))
     return {"float": losses(p, ids), "integer": losses(q, ids), "same": p.argmax(1) == q.argmax(1),
             "kl": (np.exp(p) * (p - q)).sum(1)}
-
-
-def perplexity(parts):
-    return float(np.exp(np.mean(np.concatenate(parts))))
 
 
 def print_above(maxima, scales):
@@ -73,51 +73,67 @@ def print_above(maxima, scales):
               f"{100 * above.mean():.4f} % of {'values' if site == 'v' else 'tokens'}")
 
 
-def print_comparison(ids, logits, expected, unit):
-    """@param ids, expected of each window; logits of all of them or of the first ones, one after the other"""
-    rows, begin = [], 0
-    for window, of_float in zip(ids, expected, strict=True):
-        if begin == len(logits):
-            break
-        rows.append(compare(window, logits[begin : begin + len(window)], of_float(), unit))
-        begin += len(window)
-    of = {key: [row[key] for row in rows] for key in rows[0]}
-    print(f"{len(rows)} windows, {begin} tokens")
-    print(f"perplexity: float {perplexity(of['float']):.3f}, integer {perplexity(of['integer']):.3f}")
-    print(f"same first choice: {100 * np.mean(np.concatenate(of['same'])):.2f} %")
-    print(f"mean KL(float || integer): {np.mean(np.concatenate(of['kl'])):.5f} nat")
+def scores_of(texts, model):
+    """The float model's at each place of each text, one text after the other: those of one take 57 MB."""
+    maxima = Maxima()
+    hidden = np.split(model.hidden(texts, maxima.see), np.cumsum([len(ids) for ids in texts])[:-1])
+    return (model.logits(x)[:-1] for x in hidden), maxima
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+
+
+def evaluation_of(texts, logits, expected, unit):
+    """@param logits [places of all texts, vocabulary] @param expected the float model's of each text"""
+    places = WINDOW - 1
+    if len(logits) != len(texts) * places:
+        raise SystemExit(f"{len(logits)} places have scores, {len(texts)} texts have {len(texts) * places}")
+    rows = [compare(ids, logits[n * places : (n + 1) * places], scores, unit)
+            for n, (ids, scores) in enumerate(zip(texts, expected, strict=True))]
+    mean = {key: float(np.mean([row[key] for row in rows])) for key in rows[0]}
+    with open(TEXTS, "rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return {
+        "protocol": PROTOCOL,
+        "data": {"texts.json": sha256},
+        "places": len(logits),
+        "metrics": {
+            "perplexity": round(np.exp(mean["integer"]), 3),
+            "perplexity over the float model's": round(np.exp(mean["integer"] - mean["float"]), 4),
+            "same first choice": round(100 * mean["same"], 2),
+            "mean divergence": round(mean["kl"], 4),
+        },
+        "float": {"perplexity": round(np.exp(mean["float"]), 3)},
+    }
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", help=f"{FILE}; by default the one of the installed package")
-    parser.add_argument("--text", default=os.path.join(HERE, "../../docs/*.md"), help="documents, a pattern of paths")
-    parser.add_argument("--ids", help="where the windows' ids are written to, or read from if there are logits")
+    parser.add_argument("--windows", help="documents of which texts.json is made anew, a pattern of paths")
     parser.add_argument("--logits", help=".npy, scores of the integer model")
-    parser.add_argument("--unit", type=float, default=1.0, help="what 1 of the logits is worth")
-    parser.add_argument("--scales", help="scales.json: also prints which values are above it")
+    parser.add_argument("--unit", type=float, help="what 1 of the logits is worth")
+    parser.add_argument("--scales", help="scales.json: prints which values are above it")
     args = parser.parse_args()
-    if args.logits and not args.ids:
-        parser.error("--logits needs --ids, the ids that the logits were made of")
+    if (args.logits is None) != (args.unit is None):
+        parser.error("--logits and --unit go together: bench/derived-scores.ts gives both")
     model = SmolLM2(checked_path(args.model))
-    if args.logits:
-        with open(args.ids, encoding="utf-8") as file:
-            ids = json.load(file)
+    if args.windows:
+        texts = windows_of(args.windows, model)
+        expected, maxima = scores_of(texts, model)
+        choices = [scores.argmax(1).tolist() for scores in expected]
+        lines = [json.dumps({"ids": ids, "float": of}) for ids, of in zip(texts, choices, strict=True)]
+        write(TEXTS, '{"texts": [\n' + ",\n".join(lines) + "\n]}")
     else:
-        ids = windows_of(args.text, model)
-        if args.ids:
-            with open(args.ids, "w", encoding="utf-8") as file:
-                file.write(json.dumps(ids) + "\n")
-    maxima = Maxima()
-    hidden = np.split(model.hidden(ids, maxima.see), np.cumsum([len(window) for window in ids])[:-1])
-    # Scores are made when they are asked for: those of one window take 57 MB, and twice that in binary64.
-    expected = [partial(model.logits, x) for x in hidden]
+        with open(TEXTS, encoding="utf-8") as file:
+            texts = [text["ids"] for text in json.load(file)["texts"]]
+        expected, maxima = scores_of(texts, model)
     if args.logits:
-        print_comparison(ids, np.load(args.logits, mmap_mode="r"), expected, args.unit)
-    else:
-        found = [losses(log_softmax(scores()), window) for scores, window in zip(expected, ids, strict=True)]
-        print("perplexity by window:", ", ".join(f"{perplexity([part]):.2f}" for part in found))
-        print(f"perplexity: float {perplexity(found):.3f}")
+        found = evaluation_of(texts, np.load(args.logits, mmap_mode="r"), expected, args.unit)
+        write(EVALUATION, json.dumps(found, indent=2))
+        print(json.dumps(found["metrics"], indent=2))
     if args.scales:
         with open(args.scales, encoding="utf-8") as file:
             print_above(maxima, json.load(file))

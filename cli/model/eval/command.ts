@@ -16,6 +16,7 @@ import { evaluateCredit } from "./credit.ts";
 import { evaluateDaily } from "./daily.ts";
 import { evaluateEzkl } from "./ezkl.ts";
 import { evaluateHourly } from "./hourly.ts";
+import { evaluateLanguage } from "./language.ts";
 import { evaluatePolicy } from "./policy.ts";
 import { evaluateSentiment } from "./sentiment.ts";
 import type { DataContext, Evaluation, EvaluationContext } from "./types.ts";
@@ -26,6 +27,7 @@ const EVALUATIONS: readonly (readonly [RegExp, (context: EvaluationContext) => E
   [/^credit(-trees)?$/, evaluateCredit],
   [/^policy$/, evaluatePolicy],
   [/^choice$/, evaluateChoice],
+  [/^smollm2/, evaluateLanguage],
   [/^forecast-(vix|btc|eth)$/, evaluateDaily],
 ];
 
@@ -83,7 +85,7 @@ function evaluationOf(name: string, self: Command): Evaluate {
       code: "ARGUMENT_INVALID",
       shortMessage: `There is no evaluation for ${name}.`,
       nextStep:
-        "Use sentiment, sentiment-words, a folder sentiment-transformer that was derived, credit, credit-trees, policy, choice, forecast-hourly, forecast-ezkl, forecast-vix, forecast-btc or forecast-eth.",
+        "Use sentiment, sentiment-words, a folder sentiment-transformer or smollm2 that was derived, credit, credit-trees, policy, choice, forecast-hourly, forecast-ezkl, forecast-vix, forecast-btc or forecast-eth.",
     });
   }
   return async (directory, data) => {
