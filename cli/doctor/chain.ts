@@ -1,11 +1,12 @@
 /** Checks of node, contracts and clocks. */
-import type { PublicClient } from "viem";
+import { custom, type PublicClient } from "viem";
 import { formatAmount, roundUp } from "../../base/amounts.ts";
 import { BaseError } from "../../base/errors.ts";
-import { type Chain, createClient } from "../../protocol/chain/connect.ts";
+import { type Chain, clientOver, httpOptions } from "../../protocol/chain/connect.ts";
 import { dataFeeOf } from "../../protocol/chain/data-fee.ts";
 import { withContext } from "../../protocol/chain/errors.ts";
 import { addressLink, chainName, presetOf } from "../../protocol/chain/presets.ts";
+import { httpNode } from "../../protocol/chain/quorum/nodes.ts";
 import { StateReader } from "../../protocol/chain/reads.ts";
 import { type ClaimId, ZERO_HASH } from "../../protocol/rules/types.ts";
 import { linked } from "../chain-links.ts";
@@ -22,7 +23,8 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 const ANSWER_MS = 5_000;
 
 export async function checkNode(rpcUrl: string): Promise<Finding[]> {
-  const client = createClient(rpcUrl, ANSWER_MS, 0);
+  const node = httpNode(rpcUrl, 0, httpOptions(ANSWER_MS));
+  const client = clientOver(custom(node, { retryCount: 0 }));
   const startedAt = performance.now();
   const chainId = await withContext("ask the node for its chain id", () => client.getChainId());
   const ms = Math.round(performance.now() - startedAt);

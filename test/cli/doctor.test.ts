@@ -27,6 +27,7 @@ import { lockFolder } from "../../protocol/service/journal/database.ts";
 import { accountAt, type LocalChain, startLocalChain } from "../support/anvil.ts";
 import { runAssay, runInProcess } from "../support/assay.ts";
 import { deployLocal, temporaryFolder } from "../support/deploy.ts";
+import { startRpcProxy } from "../support/rpc-proxy.ts";
 
 describe("clockFinding", () => {
   test.each([
@@ -194,6 +195,17 @@ describe("assay doctor", () => {
     expect(code).toBe(4);
     expect(of("node", "fail")).toHaveLength(1);
     expect([of("models", "ok").length, of("data", "ok").length]).toEqual([1, 1]);
+  });
+
+  test("behavior: a connection that breaks once is no fault of the node", async () => {
+    const proxy = await startRpcProxy(local.rpcUrl);
+    let broken = 0;
+    proxy.decide = () => (broken++ === 0 ? "break" : "pass");
+    const { of } = await doctor({ ASSAY_RPC_URL: proxy.url });
+    await proxy.stop();
+    expect(broken).toBeGreaterThan(1);
+    expect(of("node", "ok").length).toBeGreaterThan(0);
+    expect(of("node", "fail")).toEqual([]);
   });
 
   test("error: a configuration that cannot be read says which value", async () => {
