@@ -27,6 +27,7 @@ import { type ChannelParameters, unpackLookup } from "../program/weights.ts";
 import { below } from "./below.ts";
 import { dot } from "./dot.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
+import { norm } from "./norm.ts";
 import { numbers, type Place, reshaped, selected } from "./place.ts";
 import { changed, planes } from "./planes.ts";
 import { ratio } from "./ratio.ts";
@@ -244,22 +245,5 @@ function reduce(place: Place): Value {
   // Stored bytes are in the order of their values, so s8 needs no conversion.
   const operator = variant === "min" ? "ReduceMin" : "ReduceMax";
   const result = graph.node(operator, [graph.reshape(value(step.a), rows)], { axes: [1], keepdims: 0 });
-  return graph.reshape(result, step.dims);
-}
-
-/** Of sums below 2^62, which the profile proves: the root of the double is at most one off. */
-function norm(place: Place, rows: readonly number[]): Value {
-  const { graph, step } = place;
-  const wide = (value: Value): Value => graph.cast(value, "int64");
-  const x = wide(graph.reshape(numbers(place, step.a), rows));
-  const addend = graph.constant("int64", [], BigInt64Array.of(BigInt(step.k)));
-  const squares = graph.node("ReduceSum", [graph.node("Mul", [x, x]), graph.shape([1])], { keepdims: 0 });
-  const total = graph.node("Add", [squares, addend]);
-  const near = wide(graph.node("Sqrt", [graph.cast(total, "double")]));
-  const isAbove = graph.node("Greater", [graph.node("Mul", [near, near]), total]);
-  const root = graph.node("Sub", [near, wide(isAbove)]);
-  const next = graph.node("Add", [root, graph.constant("int64", [], BigInt64Array.of(1n))]);
-  const isBelow = graph.node("LessOrEqual", [graph.node("Mul", [next, next]), total]);
-  const result = graph.cast(graph.node("Add", [root, wide(isBelow)]), "int32");
   return graph.reshape(result, step.dims);
 }

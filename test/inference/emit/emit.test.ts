@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Emission, type EmitOptions, emit } from "../../../inference/emit/emit.ts";
+import { ProgramBuilder } from "../../../inference/onnx/builder.ts";
 import { decode } from "../../../inference/onnx/proto/decode.ts";
 import { findIntegerForm } from "../../../inference/onnx/requantize/integer-form.ts";
 import { type Model, NONE, type Step, WEIGHT } from "../../../inference/program/form.ts";
@@ -114,6 +115,24 @@ describe("emit", () => {
       expect(output).toEqual(canonicalExecutor(wide, [[input]])[0]?.at(-1));
     } finally {
       await byRuntime.close();
+    }
+  });
+
+  it("behavior: norms next to squares are the executor's, also of sums that no double holds", async () => {
+    const [near, far] = [94_906_267, 2 ** 31 - 1];
+    const rng = createRng(3);
+    const sizes = [near, far, ...Array.from({ length: 30 }, () => rng.int(near, far))];
+    for (const k of [0, 1, 2 ** 32 - 1]) {
+      const builder = new ProgramBuilder("raw", 12 * sizes.length);
+      builder.norm(builder.codec("s32", [sizes.length, 3], 0), k, [sizes.length]);
+      const norms = builder.model("raw");
+      // With the addend the largest row stays below 2^62.
+      const data = Int32Array.from(sizes.flatMap((size) => [0, k > 1 ? 2 - size : size, 0]));
+      const input = { type: "s32", dims: [sizes.length, 3], data } as const;
+      const byRuntime = await openEmitted(norms, {});
+      const [found] = await byRuntime.run([input]);
+      await byRuntime.close();
+      expect(found, `${k}`).toEqual(canonicalExecutor(norms, [[input]])[0]?.at(-1));
     }
   });
 
