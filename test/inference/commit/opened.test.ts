@@ -29,15 +29,13 @@ describe("openedReads", () => {
         for (let n = 0; n < ELEMENTS; n++) {
           const element = rng.int(0, elementCount(step.dims) - 1);
           const [, ...others] = openElement(program, index, element, committed, weights, dataOf);
-          const found = openedReads(
-            program,
-            index,
-            element,
-            others.map(({ words }) => words),
-          );
-          expect(found, `program ${i}, step ${index}, element ${element}`).toEqual(
-            readsOf(program, index, element, dataOf),
-          );
+          const right = readsOf(program, index, element, dataOf);
+          for (const more of [0, 1, 40]) {
+            // Nor does it matter what is opened beyond a row.
+            const opened = others.map(({ words }) => [...words, ...Array(more).fill(new Uint8Array(32))]);
+            const found = openedReads(program, index, element, opened);
+            expect(found, `program ${i}, step ${index}, element ${element}, ${more} words`).toEqual(right);
+          }
         }
       }
     }
