@@ -60,6 +60,16 @@ const planesProgram = (length: number, last: number, channels: number, rows = 2,
     [{ layout: "channel", type: "u8", dims: [channels] }],
     ["s32", [2, length]],
   );
+/** The same of numbers that are multiplied, or with a k divided, by `count` ones. */
+const changedProgram = (count: number, k: number): Program =>
+  behind(
+    [step({ opcode: "rescale", variant: 2, type: "u8", dims: [2, 6], a: 0, b: weight(0), c: weight(1), k })],
+    [
+      { layout: "channel", type: "u8", dims: [1] },
+      { layout: "plain", type: "s32", dims: [count] },
+    ],
+    ["s32", [2, 3]],
+  );
 /** Their product with n rows of k weights. */
 const planesDotProgram = (
   k: number,
@@ -210,6 +220,9 @@ const EDGES: readonly Edge[] = [
   [3, (n) => planesProgram(3, 6, n)],
   [2, (n) => planesProgram(3, 6, 1, n)],
   [0, (n) => planesProgram(3, 6, 1, 2, n)],
+  [6, (n) => changedProgram(n, 0)],
+  [2, (n) => changedProgram(n, 7)],
+  [6, (n) => changedProgram(n, 7)],
   [2016, (n) => planesDotProgram(n, 2 * n, 1, 1)],
   [2016, (n) => planesDotProgram(n, 2 * n, 1, 1, "u8", 5)],
   [5, (n) => planesDotProgram(3, 6, 4, 1, "u8", n)],
