@@ -50,7 +50,8 @@ describe("a prover on a chain with a data fee", () => {
     await set("setPrices", 0n, 0n, 0n, 0n);
     await set("setFails", true);
     await prover.logged("nothing new is claimed, settled or delivered: the data fee is not known");
-    expect(await quoteOf(url)).toMatchObject({ status: 503 });
+    // It is said before the prover goes by it.
+    await vi.waitFor(async () => expect(await quoteOf(url)).toMatchObject({ status: 503 }), SOON);
     const { requestId, claimed } = await fileCase(system, ROLES.prover);
     expect(await prover.logged("skipping a request")).toMatchObject({
       request: requestId,
