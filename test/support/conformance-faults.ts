@@ -167,15 +167,15 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
     ],
     [
       "a mask is not opened before what it says is read",
-      "conformance/serve/element.ts",
+      `${COMMIT}opened.ts`,
       "of [a, c].entries()",
       "of [a].entries()",
     ],
     [
       "the trace's element is not read",
       "conformance/serve/element.ts",
-      "BigInt(storedElement(held, element))",
-      "judge(program, step, element, openings)",
+      "[held, judge(",
+      "[judge(program, step, element, openings), judge(",
     ],
   ],
   reveals: [
