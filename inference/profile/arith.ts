@@ -61,7 +61,8 @@ export function checkDivisor(ctx: StepRanges, divisor: Range): void {
   ctx.problem("the divisor can be below 1", low, low, "at least 1", "Take the maximum of the divisor and 1.");
 }
 
-function corners(out: Float64Array, w: number, x: number, y: number, z: number): void {
+/** The least and the largest of a function where both operands are at an end of their intervals. */
+export function corners(out: Float64Array, w: number, x: number, y: number, z: number): void {
   out[0] = Math.min(w, x, y, z);
   out[1] = Math.max(w, x, y, z);
 }

@@ -1,7 +1,7 @@
 import { changedBy, divisorsOfRow, numberDims, planeLength } from "../opcodes/planes.ts";
 import { numberOf } from "../opcodes/rounding.ts";
 import type { Step } from "../program/form.ts";
-import { WIDEN } from "./arith.ts";
+import { corners, WIDEN } from "./arith.ts";
 import { boundsAt, type ElementReads, type ReadForm } from "./causality/reads.ts";
 import type { StepRanges } from "./context.ts";
 import { combine, empty, highest, lowest, type Range, uniform } from "./range.ts";
@@ -36,14 +36,8 @@ export function changedRange(ctx: StepRanges): Range {
     return quotients(ctx, "c", [...dims.slice(0, -1), parts, planeLength(step) / parts], "s32");
   }
   const terms = [ctx.operand("a").range, by.range].map((range) => ({ range, dims }));
-  const found = combine(terms, dims, ([al, bl], [ah, bh], out) => {
-    const [a, b] = [
-      [al, ah],
-      [bl, bh],
-    ] as [[number, number], [number, number]];
-    const ends = a.flatMap((x) => b.map((y) => x * y));
-    out[0] = Math.min(...ends);
-    out[1] = Math.max(...ends);
+  const found = combine(terms, dims, ([al = 0, bl = 0], [ah = 0, bh = 0], out) => {
+    corners(out, al * bl, al * bh, ah * bl, ah * bh);
   });
   return ctx.within({ ...found, tiny: 1 }, "the product can leave s32", WIDEN, "s32");
 }
