@@ -63,6 +63,9 @@ export interface PreparedModel {
   /** How a program that reads the claimed output is computed row by row; undefined: it does not, or is not proven to be
    *  causal, or has an output of one row. Made at the first call. */
   rowPlan(): RowPlan | undefined;
+  /** Computes what the first row of the output hangs on, in the tensors of the last run; all of them where there was none.
+   *  @param claimed and errors: as for `run` */
+  runFirstStage(plan: RowPlan, input: CodecInput, claimed?: Uint8Array): readonly Tensor[];
   /** Computes what a further row of the output, when it is known, gives, in the tensors of the last run.
    *  @param claimed return data whose rows below `stage` are right */
   runStage(plan: RowPlan, stage: number, claimed: Uint8Array): readonly Tensor[];
@@ -118,6 +121,8 @@ class Prepared implements PreparedModel {
   readonly #kernels: Kernel[] = [];
   readonly #caches: readonly (TokenCache | undefined)[];
   #made: readonly Tensor[] | undefined;
+  /** whether every element of `#made` is of some run, and so in its interval */
+  #hasRun = false;
   #passing: readonly Tensor[] | undefined;
   readonly #bounds: ProgramBounds | undefined;
   readonly #second: SecondThread | undefined;
@@ -208,6 +213,15 @@ class Prepared implements PreparedModel {
     return this.#plan.rows;
   }
 
+  runFirstStage(plan: RowPlan, input: CodecInput, claimed = NOTHING): readonly Tensor[] {
+    if (!this.#hasRun) return this.run(input, claimed);
+    const tensors = this.#tensors;
+    for (const [i, { opcode }] of this.program.steps.entries())
+      if (opcode === "codec") this.#fill(i, input, claimed, (tensors[i] as Tensor).data);
+    plan.compute(0, (i, from, to) => this.#share(i, tensors, this.#second, { from, to }));
+    return tensors;
+  }
+
   runStage(plan: RowPlan, stage: number, claimed: Uint8Array): readonly Tensor[] {
     for (const [i, step] of this.program.steps.entries())
       if (isClaimed(step)) fillClaimedTensor(this.program, step, claimed, (this.#tensors[i] as Tensor).data);
@@ -239,7 +253,9 @@ class Prepared implements PreparedModel {
   }
 
   run(input: CodecInput, claimed = NOTHING): readonly Tensor[] {
-    return this.#run(this.#tensors, input, claimed, this.#second);
+    const tensors = this.#run(this.#tensors, input, claimed, this.#second);
+    this.#hasRun = true;
+    return tensors;
   }
 
   runApart(input: CodecInput, claimed = NOTHING): readonly Tensor[] {
@@ -263,25 +279,30 @@ class Prepared implements PreparedModel {
     for (const [i, step] of this.program.steps.entries()) {
       const { data } = tensors[i] as Tensor;
       if (step.opcode === "codec") this.#fill(i, input, claimed, data);
-      else if (second === undefined) this.#compute(i, tensors);
-      else this.#share(second, i, tensors);
+      else this.#share(i, tensors, second, { from: 0, to: data.length });
       see?.(i, tensors[i] as Tensor);
     }
     return tensors;
   }
 
-  #share(second: SecondThread, i: number, tensors: readonly Tensor[]): void {
-    const span = { from: 0, to: (tensors[i] as Tensor).data.length };
+  /** @param second undefined: this thread computes all of the span */
+  #share(i: number, tensors: readonly Tensor[], second: SecondThread | undefined, span: Span): void {
+    if (second === undefined) {
+      this.#compute(i, tensors, span.from, span.to);
+      return;
+    }
     try {
       second.compute(i, tensors, span, (from, to) => this.#compute(i, tensors, from, to));
     } catch (error) {
       // The other thread may be at a part still: what it writes is in no later run's memory.
-      [this.#made, this.#passing] = [undefined, undefined];
+      [this.#made, this.#hasRun, this.#passing] = [undefined, false, undefined];
       throw error;
     }
   }
 
   runTensors(inputs: readonly Tensor[]): readonly Tensor[] {
+    // Inputs that come as tensors can lie outside of their intervals.
+    this.#hasRun = false;
     const { steps } = this.program;
     const codecs = steps.filter((step) => step.opcode === "codec").length;
     let next = 0;

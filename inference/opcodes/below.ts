@@ -30,7 +30,7 @@ export function prepareBelow(
 ): Kernel {
   const isWide = elementBytes(type) === 4;
   const raw = (data: TensorData): TensorData => (isWide ? bitsOf(data) : data);
-  const entries = Int32Array.from(raw(table.constant as TensorData));
+  const entries = raw(table.constant as TensorData);
   const last = entries.length - 1;
   const length = lastDim(dims);
   const nothing = type === "s8" ? 128 : 0;

@@ -1,7 +1,6 @@
 import { MAX_REDUCED_LENGTH, type StepCheck } from "../program/check.ts";
 import {
   elementBytes,
-  elementCount,
   isBelow,
   isEach,
   LOOKUP_VARIANTS,
@@ -17,7 +16,6 @@ import { belowReads, prepareBelow } from "./below.ts";
 import { readWord } from "./broadcast.ts";
 import { copyElements } from "./copy.ts";
 import type { Kernel, OpcodeForm, PreparedOperand } from "./opcode.ts";
-import { inChunks, unstored } from "./readers.ts";
 
 /** Ids of a row that one output sums. */
 const MAX_SUMMED_ROWS = 16;
@@ -122,7 +120,7 @@ function pick(step: Step, { dims, constant }: PreparedOperand): Kernel {
   const [v, d] = dims as [number, number];
   const wide = elementBytes(step.type) === 4;
   const table = wide ? bitsOf(constant as TensorData) : (constant as TensorData);
-  if (d === 1) return pickEach(step, Int32Array.from(table));
+  if (d === 1) return pickEach(step, table);
   return (out, a, _b, _c, from = 0, to = out.length) => {
     const ids = a as Int32Array;
     const target = wide ? bitsOf(out) : out;
@@ -131,13 +129,12 @@ function pick(step: Step, { dims, constant }: PreparedOperand): Kernel {
   };
 }
 
-/** @param table of rows of one element */
-function pickEach({ type, dims }: Step, table: Int32Array): Kernel {
+/** @param table of rows of one element, as bits */
+function pickEach({ type }: Step, table: TensorData): Kernel {
   const last = table.length - 1;
-  return inChunks(elementCount(dims), (out, at, a) => {
+  return (out, a, _b, _c, from = 0, to = out.length) => {
     const ids = a as Int32Array;
-    const picked = unstored(out.length);
-    for (let i = 0; i < picked.length; i++) picked[i] = table[clamp(ids[at + i] as number, last)] as number;
-    (elementBytes(type) === 4 ? bitsOf(out) : out).set(picked);
-  });
+    const target = elementBytes(type) === 4 ? bitsOf(out) : out;
+    for (let at = from; at < to; at++) target[at] = table[clamp(ids[at] as number, last)] as number;
+  };
 }

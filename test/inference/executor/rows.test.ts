@@ -8,6 +8,7 @@ import { type PreparedModel, prepare } from "../../../inference/executor/prepare
 import type { RowPlan } from "../../../inference/executor/rows/plan.ts";
 import { rowLength } from "../../../inference/opcodes/opcode.ts";
 import { type Model, OPCODES, type Opcode, type Tensor } from "../../../inference/program/form.ts";
+import { outputLength } from "../../../inference/program/shape.ts";
 import { running } from "../../support/claimed-models.ts";
 import { createRng, type Rng } from "../../support/rng.ts";
 import { rowProgram } from "../../support/row-programs.ts";
@@ -63,6 +64,39 @@ describe("PreparedModel.runStage", () => {
   });
 });
 
+describe("PreparedModel.runFirstStage", () => {
+  const shape: SequenceShape = { prompt: 4, tokens: 5, heads: 2, width: 3, layers: 2 };
+  const model = sequenceProgram(createRng(3), shape);
+  const inputOf = (prepared: PreparedModel, seed: number): CodecInput =>
+    prepared.decode(calldataOf(model, createRng(seed)));
+  const bytesOf = (tensors: readonly Tensor[]): Buffer[] =>
+    tensors.map(({ data }) => Buffer.from(data.buffer, data.byteOffset, data.byteLength));
+  const zeros = new Uint8Array(outputLength(model.program));
+
+  it("behavior: a whole run where there was none, so that all elements lie in their intervals", () => {
+    for (const before of [
+      () => {},
+      (prepared: PreparedModel) => prepared.runTensors(prepared.inputTensors(inputOf(prepared, 1), zeros)),
+      (prepared: PreparedModel) => expect(() => prepared.run(inputOf(prepared, 1))).toThrow(/claimed/),
+    ]) {
+      const [prepared, alone] = [prepare(model, selector), prepare(model, selector)];
+      before(prepared);
+      const tensors = prepared.runFirstStage(prepared.rowPlan() as RowPlan, inputOf(prepared, 2), zeros);
+      expect(bytesOf(tensors)).toEqual(bytesOf(alone.run(inputOf(alone, 2), zeros)));
+    }
+  });
+
+  it("behavior: behind a run the first row of the output, without what later rows alone hang on", () => {
+    const [prepared, alone] = [prepare(model, selector), prepare(model, selector)];
+    prepared.run(inputOf(prepared, 1), zeros);
+    const tensors = prepared.runFirstStage(prepared.rowPlan() as RowPlan, inputOf(prepared, 2), zeros);
+    const right = alone.run(inputOf(alone, 2), zeros);
+    const [found, wanted] = [tensors.at(-1), right.at(-1)] as [Tensor, Tensor];
+    expect(found.data[0]).toBe(wanted.data[0]);
+    expect(bytesOf(tensors)).not.toEqual(bytesOf(right));
+  });
+});
+
 const shapeOf = (rng: Rng): SequenceShape => ({
   prompt: rng.int(1, 5),
   tokens: rng.int(2, 8),
@@ -106,6 +140,7 @@ describe("findByRows", () => {
       planned += 1;
       const input = prepared.decode(calldata);
       const right = findByPasses(prepare(model, selector), input);
+      findByRows(prepared, plan, prepared.decode(calldataOf(model, createRng(-planned))));
       expect(findByRows(prepared, plan, input), name).toEqual(right);
       // Whatever is in the memory of runs before.
       prepared.run(
