@@ -21,7 +21,7 @@ export interface CoveredModel {
   readonly isQuick?: boolean;
 }
 
-/** The fast path. It may be wrong or fail: nothing is ever decided on its word alone. */
+/** The fast path. It may be wrong or fail: on its word alone an output is right, never wrong. */
 export interface FastPath {
   /** @param leftMs until the output is of no use, ms; absent: there is no such time */
   run(model: ModelId, calldata: Uint8Array, signal?: AbortSignal, leftMs?: number): Promise<FastResult>;

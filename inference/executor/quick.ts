@@ -1,6 +1,7 @@
 /** Which programs the canonical executor itself computes the soonest. */
 import {
   elementCount,
+  judgeVersionOf,
   lastDim,
   operandDims,
   type Program,
@@ -19,6 +20,10 @@ const PRODUCTS_AN_ELEMENT = 16;
 /** True where a run of the executor takes less than sending its input to onnxruntime: there it is asked at once, and no
  *  faster path is before it. By the program's size alone, so that it is the same on every machine. */
 export const isQuick = (program: Program): boolean => elementsOf(program) <= MOST_ELEMENTS;
+
+/** True where onnxruntime is no sooner done, asked in the same process: of quick programs, and of those with steps that
+ *  judges of version 1 lack, whose emitted file computes in 64 bits (docs/BENCHMARKS.md, "Derived models"). */
+export const isSoonestHere = (program: Program): boolean => isQuick(program) || judgeVersionOf(program) > 1;
 
 /** How many runs take as long as that many of the largest quick program: 1 to `most`. */
 export const runsLike = (program: Program, most: number): number =>

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { modelFolder } from "../../../cli/model-source.ts";
-import { isQuick } from "../../../inference/executor/quick.ts";
+import { step } from "../../../conformance/generate/small-programs.ts";
+import { isQuick, isSoonestHere } from "../../../inference/executor/quick.ts";
 import { loadModelFolder } from "../../../inference/model-folder.ts";
+import { variantCode } from "../../../inference/program/codes.ts";
 import { heavyModel } from "../../support/heavy-model.ts";
 import { SHIPPED } from "../../support/system.ts";
 
@@ -22,5 +24,19 @@ describe("isQuick", () => {
       step.opcode === "dot" ? { ...step, dims: [1_024, ...step.dims.slice(1)] } : step,
     );
     expect(isQuick({ ...small, steps: longer })).toBe(false);
+  });
+});
+
+describe("isSoonestHere", () => {
+  it("behavior: quick programs are, and large ones with a step whose emitted file computes in 64 bits", () => {
+    expect(isSoonestHere(loadModelFolder(modelFolder("credit")).model.program)).toBe(true);
+    const { program } = heavyModel().model;
+    expect(isSoonestHere(program)).toBe(false);
+    const last = program.steps.length - 1;
+    const norm = step({
+      ...{ opcode: "reduce", variant: variantCode("reduce", "norm"), type: "s32" },
+      ...{ dims: [1, 1], a: last },
+    });
+    expect(isSoonestHere({ ...program, steps: [...program.steps, norm] })).toBe(true);
   });
 });
