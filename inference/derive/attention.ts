@@ -2,7 +2,7 @@
 import type { ProgramBuilder } from "../onnx/builder.ts";
 import { refuse } from "../onnx/refusal.ts";
 import type { Operand } from "../program/form.ts";
-import { changedWide, moved, sizeOf, type Wide, wide } from "./steps.ts";
+import { changedWide, moved, sizeOf, type Wide } from "./steps.ts";
 
 /** Of queries, keys and values. */
 export const MOST_BYTE = 127;
@@ -84,15 +84,5 @@ export function mixedValues(
   });
   const dims = [queries, width];
   const byHead = byPlace(weighted, headWidth);
-  return (
-    changedWide(builder, byHead, { by: byPlace(total, 1), multiplier }, size, factors, unit, dims) ??
-    wide(
-      builder,
-      byPlace(builder.ratio(weighted, total, multiplier), headWidth),
-      factors,
-      unit,
-      undefined,
-      dims,
-    )
-  );
+  return changedWide(builder, byHead, { by: byPlace(total, 1), multiplier }, size, factors, unit, dims);
 }

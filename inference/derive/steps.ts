@@ -90,7 +90,7 @@ export const wide = (
   return { planes: builder.planes(kept, channelsOf(factors, sizeOf(builder, kept), middles), dims), unit };
 };
 
-/** What `wide` makes of x once it is changed, in the same step; undefined where what is changed may be too large for it.
+/** What `wide` makes of x once it is changed, in the same step where what it becomes cannot be too large for it.
  *  @param size of what x is changed to @param dims in which x's elements are read, default x's own */
 export function changedWide(
   builder: ProgramBuilder,
@@ -100,8 +100,13 @@ export function changedWide(
   factors: ArrayLike<number>,
   unit: number,
   dims?: readonly number[],
-): Wide | undefined {
-  if (size > limitOf(factors)) return undefined;
+): Wide {
+  if (size > limitOf(factors)) {
+    const { by, multiplier } = changed;
+    const apart =
+      multiplier === undefined ? builder.arith("mul", "s32", x, by) : builder.ratio(x, by, multiplier);
+    return wide(builder, apart, factors, unit, undefined, dims);
+  }
   return { planes: builder.planes(x, channelsOf(factors, size, MIDDLE), dims, changed), unit };
 }
 

@@ -1,17 +1,7 @@
 /** The gated part of a layer: SiLU of one product times another, multiplied back to the residual's width. */
 import type { Operand } from "../../program/form.ts";
 import { added } from "../residual.ts";
-import {
-  changedWide,
-  MOST,
-  partsOf,
-  powerOfTwo,
-  product,
-  sizeOf,
-  TABLE_HALF,
-  tabulated,
-  wide,
-} from "../steps.ts";
+import { changedWide, MOST, partsOf, powerOfTwo, product, sizeOf, TABLE_HALF, tabulated } from "../steps.ts";
 import { type Context, weightsOf } from "./context.ts";
 import { normalized } from "./residual.ts";
 import type { LayerScales } from "./scales.ts";
@@ -37,8 +27,6 @@ export function gated(ctx: Context, layer: number, scales: LayerScales, state: O
   const factors = [(gateUnit * upUnit) / unit];
   const size = sizeOf(builder, active) * sizeOf(builder, up);
   const dims = [places, parts, hidden / parts];
-  const operand =
-    changedWide(builder, active, { by: up }, size, factors, unit, dims) ??
-    wide(builder, builder.arith("mul", "s32", active, up), factors, unit, undefined, dims);
+  const operand = changedWide(builder, active, { by: up }, size, factors, unit, dims);
   return added(builder, state, operand, down, { parts, most: scales.down });
 }

@@ -3,7 +3,7 @@ import type { Operand } from "../../program/form.ts";
 import { tensorOf } from "../entries.ts";
 import { reals } from "../gguf.ts";
 import { NORMAL_BITS, RESIDUAL_BITS } from "../residual.ts";
-import { changedWide, MOST, type Wide, wide } from "../steps.ts";
+import { changedWide, MOST, type Wide } from "../steps.ts";
 import type { Context } from "./context.ts";
 
 /** Rows divided by their root mean square, times the gain; where a gain is negative, with the other sign.
@@ -21,8 +21,6 @@ export function normalized(
   const unit = most / MOST;
   const factors = Array.from(gains, (gain) => Math.abs(gain) / unit / 2 ** NORMAL_BITS);
   // No element is longer than its row.
-  const found =
-    changedWide(builder, state, { by: length, multiplier }, multiplier, factors, unit) ??
-    wide(builder, builder.ratio(state, length, multiplier), factors, unit);
+  const found = changedWide(builder, state, { by: length, multiplier }, multiplier, factors, unit);
   return { ...found, signs: Array.from(gains, (gain) => (gain < 0 ? -1 : 1)) };
 }
