@@ -91,7 +91,7 @@ export const wide = (
 };
 
 /** What `wide` makes of x once it is changed, in the same step where what it becomes cannot be too large for it.
- *  @param size of what x is changed to @param dims in which x's elements are read, default x's own */
+ *  @param changed divisors: one for each row of x @param size of what x is changed to @param dims in which x's elements are read, default x's own */
 export function changedWide(
   builder: ProgramBuilder,
   x: Operand,

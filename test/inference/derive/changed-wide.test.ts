@@ -10,17 +10,17 @@ const [ROWS, PARTS, LENGTH] = [3, 2, 4];
 const COUNT = ROWS * LENGTH;
 const selector = new Uint8Array(4);
 
-/** @param isDivided by one number for each part of a row, which is at least 1 @param factor of what is changed */
+/** @param isDivided by one number for each part of a row, which is a row of x @param factor of what is changed */
 function computed(rng: Rng, isDivided: boolean, factor: number) {
   const builder = new ProgramBuilder("int16s", 2 * COUNT, "words");
-  const x = builder.codec("s32", [ROWS, LENGTH], 0);
-  const dims = isDivided ? [ROWS, PARTS] : [ROWS, LENGTH];
-  const other = builder.codec("s32", dims, COUNT);
+  const dims = isDivided ? [ROWS, PARTS, LENGTH / PARTS] : [ROWS, LENGTH];
+  const x = builder.codec("s32", dims, 0);
+  const other = builder.codec("s32", isDivided ? [ROWS, PARTS, 1] : dims, COUNT);
   const by = isDivided ? builder.arith("max", "s32", other, builder.s32(1)) : other;
   const multiplier = isDivided ? rng.int(1, 2 ** 15) : undefined;
   const size = sizeOf(builder, x) * (multiplier ?? sizeOf(builder, by));
   const changed = { by, ...(multiplier === undefined ? {} : { multiplier }) };
-  changedWide(builder, x, changed, size, [factor], 1);
+  changedWide(builder, x, changed, size, [factor], 1, [ROWS, LENGTH]);
   const numbers = Array.from({ length: 2 * COUNT }, () => rng.int(-(2 ** 15), 2 ** 15 - 1));
   const prepared = prepare(builder.model("words"), selector);
   const { data } = prepared.run({ codec: "int16s", int16s: numbers }).at(-1) as { data: Uint8Array };
