@@ -2,7 +2,8 @@
 import { encodeInput } from "../inference/codecs/input.ts";
 import { checkOutput } from "../inference/executor/execute.ts";
 import { findByPasses, findByRows, findOutput } from "../inference/executor/find-output.ts";
-import { type PreparedModel, prepare } from "../inference/executor/prepare.ts";
+import { prepare } from "../inference/executor/prepare.ts";
+import type { PreparedModel } from "../inference/executor/prepared-model.ts";
 import { elementCount } from "../inference/program/form.ts";
 import { createRng } from "../test/support/rng.ts";
 import { sequenceProgram } from "../test/support/sequence-programs.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { encodeInput } from "../inference/codecs/input.ts";
 import { readGguf } from "../inference/derive/gguf.ts";
 import { execute } from "../inference/executor/execute.ts";
-import type { PreparedModel } from "../inference/executor/prepare.ts";
+import type { PreparedModel } from "../inference/executor/prepared-model.ts";
 import { type LoadedModel, loadModelFolder } from "../inference/model-folder.ts";
 import { elementCount } from "../inference/program/form.ts";
 import { prepareForRuns } from "../inference/runtime/two-threads.ts";

@@ -2,7 +2,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createRng } from "../conformance/generate/rng.ts";
-import { type PreparedModel, prepare } from "../inference/executor/prepare.ts";
+import { prepare } from "../inference/executor/prepare.ts";
+import type { PreparedModel } from "../inference/executor/prepared-model.ts";
 import { loadModelFolder } from "../inference/model-folder.ts";
 import { type Model, NONE, WEIGHT } from "../inference/program/form.ts";
 import { bitsOfFloat } from "../inference/program/tensor.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { concatBytes, equalBytes } from "../base/bytes.ts";
 import { execute } from "../inference/executor/execute.ts";
-import type { PreparedModel } from "../inference/executor/prepare.ts";
+import type { PreparedModel } from "../inference/executor/prepared-model.ts";
 import { encodeProgram } from "../inference/program/encode.ts";
 import { selfTestCalldata } from "../inference/self-test.ts";
 import { openEmitted } from "../test/support/onnxruntime.ts";

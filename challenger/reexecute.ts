@@ -4,7 +4,7 @@ import { equalBytes, fromHex, toHex } from "../base/bytes.ts";
 import type { Logger } from "../base/log.ts";
 import type { Commitment } from "../inference/commit/commitments.ts";
 import type { OutputCheck } from "../inference/executor/execute.ts";
-import type { PreparedModel } from "../inference/executor/prepare.ts";
+import type { PreparedModel } from "../inference/executor/prepared-model.ts";
 import type { Canonical } from "../inference/runtime/canonical-pool.ts";
 import type { ClaimEntry, RequestEntry } from "../protocol/chain/claim-index.ts";
 import type { ModelId } from "../protocol/rules/types.ts";

@@ -4,7 +4,7 @@ import { BaseError } from "../base/errors.ts";
 import { type CodecInput, encodeInput } from "./codecs/input.ts";
 import { rawBytes } from "./codecs/raw.ts";
 import { executeTensors, trace } from "./executor/execute.ts";
-import type { PreparedModel } from "./executor/prepare.ts";
+import type { PreparedModel } from "./executor/prepared-model.ts";
 import type { ValueEntry } from "./manifest/assay.ts";
 import type { ModelInterface } from "./onnx/import.ts";
 import {

@@ -3,7 +3,7 @@
 import { type CodecInput, encodeInput } from "./codecs/input.ts";
 import { keccak256 } from "./commit/keccak.ts";
 import { execute } from "./executor/execute.ts";
-import type { PreparedModel } from "./executor/prepare.ts";
+import type { PreparedModel } from "./executor/prepared-model.ts";
 import { elementBytes, elementCount, isClaimed, type Program } from "./program/form.ts";
 
 /** Endless bytes: keccak256 of the seed and a counter. */

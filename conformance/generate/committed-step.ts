@@ -1,7 +1,8 @@
 import { type Commitment, commitTrace, commitWeights } from "../../inference/commit/commitments.ts";
 import { type Opening, openElement } from "../../inference/commit/openings.ts";
 import { trace as traceOf } from "../../inference/executor/execute.ts";
-import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
+import type { PreparedModel } from "../../inference/executor/prepared-model.ts";
 import {
   isStep,
   type Operand,

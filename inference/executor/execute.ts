@@ -3,7 +3,7 @@ import type { CodecInput } from "../codecs/input.ts";
 import { readsClaimed, type Tensor } from "../program/form.ts";
 import { outputLength } from "../program/shape.ts";
 import { findOutput, onePass } from "./find-output.ts";
-import type { PreparedModel, SeeTensor } from "./prepare.ts";
+import type { PreparedModel, SeeTensor } from "./prepared-model.ts";
 
 /** The canonical executor: calldata → return data. Whatever the weights, it has one result.
  *  @throws BaseError as `decodeInput`, for calldata that no request can hold; OUTPUT_NOT_FOUND for a program that reads

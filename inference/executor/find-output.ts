@@ -5,7 +5,7 @@ import { encodeOutput } from "../codecs/output.ts";
 import { describeOperation } from "../profile/describe.ts";
 import type { Program, Step, Tensor } from "../program/form.ts";
 import { lastStep, outputLength } from "../program/shape.ts";
-import type { PreparedModel } from "./prepare.ts";
+import type { PreparedModel } from "./prepared-model.ts";
 import { runWork } from "./quick.ts";
 import type { RowPlan } from "./rows/plan.ts";
 

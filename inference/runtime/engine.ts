@@ -3,7 +3,7 @@ import { equalBytes } from "../../base/bytes.ts";
 import { encodeOutput } from "../codecs/output.ts";
 import { emit } from "../emit/emit.ts";
 import { execute } from "../executor/execute.ts";
-import type { PreparedModel } from "../executor/prepare.ts";
+import type { PreparedModel } from "../executor/prepared-model.ts";
 import type { Step, Tensor } from "../program/form.ts";
 import { lastStep } from "../program/shape.ts";
 import { selfTestCalldata } from "../self-test.ts";

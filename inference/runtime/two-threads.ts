@@ -4,13 +4,8 @@ import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { BaseError } from "../../base/errors.ts";
 import { partLength, type Span } from "../executor/parts.ts";
-import {
-  type OpcodeForms,
-  type PreparedModel,
-  type PrepareOptions,
-  prepare,
-  type SecondThread,
-} from "../executor/prepare.ts";
+import { prepare } from "../executor/prepare.ts";
+import type { OpcodeForms, PreparedModel, PrepareOptions, SecondThread } from "../executor/prepared-model.ts";
 import { runWork } from "../executor/quick.ts";
 import { dotForm } from "../opcodes/dot.ts";
 import { OPCODE_FORMS } from "../opcodes/generated/index.ts";

@@ -2,7 +2,7 @@
 import { encodeInput } from "../codecs/input.ts";
 import { decodeOutput } from "../codecs/output.ts";
 import { findOutput } from "../executor/find-output.ts";
-import type { PreparedModel } from "../executor/prepare.ts";
+import type { PreparedModel } from "../executor/prepared-model.ts";
 import { answerIds } from "./ids.ts";
 import type { AnswerText, ModelText, Prompt } from "./model-text.ts";
 

@@ -7,7 +7,8 @@ import { finalTool, type ModelManifest, openModel } from "../../agent/sdk/index.
 import { textForm, textValues } from "../../agent/sdk/text.ts";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import { execute } from "../../inference/executor/execute.ts";
-import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
+import type { PreparedModel } from "../../inference/executor/prepared-model.ts";
 import { loadModelFolder } from "../../inference/model-folder.ts";
 import { checkedMessages, type Message } from "../../inference/text/chat.ts";
 import { folderText } from "../../inference/text/folder-text.ts";

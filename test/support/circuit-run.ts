@@ -3,7 +3,8 @@
 import { randomInput } from "../../conformance/generate/random-program.ts";
 import { type CodecInput, encodeInput } from "../../inference/codecs/input.ts";
 import { decodeOutput, encodeOutput } from "../../inference/codecs/output.ts";
-import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
+import type { PreparedModel } from "../../inference/executor/prepared-model.ts";
 import {
   elementCount,
   type Model,

@@ -1,6 +1,7 @@
 /** Compares an executor with onnxruntime on the emitted file, element by element, and counts what was compared. */
 import { executeTensors } from "../../inference/executor/execute.ts";
-import { type OpcodeForms, prepare } from "../../inference/executor/prepare.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
+import type { OpcodeForms } from "../../inference/executor/prepared-model.ts";
 import { dotForm } from "../../inference/opcodes/dot.ts";
 import { OPCODE_FORMS } from "../../inference/opcodes/generated/index.ts";
 import { plainProducts } from "../../inference/opcodes/products.ts";

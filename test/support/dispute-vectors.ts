@@ -9,7 +9,8 @@ import { type Opening, open, openElement, outputRead } from "../../inference/com
 import { demandPath, encodePosition } from "../../inference/commit/positions.ts";
 import { revealAt, topsOf, traceShapes } from "../../inference/commit/reveal.ts";
 import { trace as traceOf } from "../../inference/executor/execute.ts";
-import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
+import type { PreparedModel } from "../../inference/executor/prepared-model.ts";
 import { PLAIN_CHANNEL } from "../../inference/onnx/lower/product.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import { isStep, type Model, type Operand, type Step, type Tensor } from "../../inference/program/form.ts";

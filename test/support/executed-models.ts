@@ -1,7 +1,7 @@
 /** The shipped models and the bench's task, registered and published on a local chain. */
 import { equalBytes, fromHex, toHex } from "../../base/bytes.ts";
 import { commitModel } from "../../inference/commit/commitments.ts";
-import type { PreparedModel } from "../../inference/executor/prepare.ts";
+import type { PreparedModel } from "../../inference/executor/prepared-model.ts";
 import { encodeProgram } from "../../inference/program/encode.ts";
 import type { Chain } from "../../protocol/chain/connect.ts";
 import { inferFastOnChain, inferOnChain } from "../../protocol/chain/execution/infer.ts";

@@ -1,7 +1,7 @@
 /** Import against onnxruntime on the original file: counts elements, differences and the largest one. */
 import { Tensor as OrtTensor } from "onnxruntime-node";
-import type { PreparedModel } from "../../inference/executor/prepare.ts";
 import { prepare } from "../../inference/executor/prepare.ts";
+import type { PreparedModel } from "../../inference/executor/prepared-model.ts";
 import { type NamedTensors, runNamed } from "../../inference/model-values.ts";
 import type { ModelInterface } from "../../inference/onnx/import.ts";
 import { type ImportSettings, importOnnx } from "../../inference/onnx/import.ts";

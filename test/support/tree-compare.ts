@@ -1,6 +1,7 @@
 /** Imported tree ensembles against a plain walk, and against onnxruntime on the same file. */
 import { Tensor } from "onnxruntime-node";
-import { type PreparedModel, prepare } from "../../inference/executor/prepare.ts";
+import { prepare } from "../../inference/executor/prepare.ts";
+import type { PreparedModel } from "../../inference/executor/prepared-model.ts";
 import { type NamedTensor, runNamed } from "../../inference/model-values.ts";
 import { type ImportedModel, importOnnx } from "../../inference/onnx/import.ts";
 import { onnxFile } from "./onnx-file.ts";

@@ -2,7 +2,8 @@
 import { randomInt } from "node:crypto";
 import { fromHex, toHex } from "../../../base/bytes.ts";
 import { BaseError } from "../../../base/errors.ts";
-import { type PreparedModel, prepare } from "../../../inference/executor/prepare.ts";
+import { prepare } from "../../../inference/executor/prepare.ts";
+import type { PreparedModel } from "../../../inference/executor/prepared-model.ts";
 import { loadModelFolder } from "../../../inference/model-folder.ts";
 import { selfTestCalldata } from "../../../inference/self-test.ts";
 import { Actions } from "../../../protocol/chain/actions.ts";

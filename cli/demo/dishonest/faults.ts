@@ -8,7 +8,7 @@ import { commitTensors, commitTrace } from "../../../inference/commit/commitment
 import { TensorTree } from "../../../inference/commit/tree.ts";
 import { trace } from "../../../inference/executor/execute.ts";
 import { mostPasses } from "../../../inference/executor/find-output.ts";
-import type { PreparedModel } from "../../../inference/executor/prepare.ts";
+import type { PreparedModel } from "../../../inference/executor/prepared-model.ts";
 import {
   elementCount,
   isStep,

@@ -1,4 +1,4 @@
-import type { PreparedModel } from "../../../inference/executor/prepare.ts";
+import type { PreparedModel } from "../../../inference/executor/prepared-model.ts";
 import type { PieceText } from "../../../inference/text/piece-text.ts";
 
 export interface DataContext {

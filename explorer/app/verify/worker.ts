@@ -5,7 +5,8 @@ import { equalBytes, fromHex, type Hex, toHex } from "../../../base/bytes.ts";
 import { encodeOutput } from "../../../inference/codecs/output.ts";
 import { type Commitment, commitModel, commitTrace, modelId } from "../../../inference/commit/commitments.ts";
 import { trace } from "../../../inference/executor/execute.ts";
-import { type PreparedModel, prepare } from "../../../inference/executor/prepare.ts";
+import { prepare } from "../../../inference/executor/prepare.ts";
+import type { PreparedModel } from "../../../inference/executor/prepared-model.ts";
 import { splitWeights } from "../../../inference/manifest/model-files.ts";
 import { proveProfile } from "../../../inference/profile/prove.ts";
 import {

@@ -3,7 +3,7 @@
 import { encodeFunctionData, type Hex } from "viem";
 import { toHex } from "../../../base/bytes.ts";
 import { execute, trace } from "../../../inference/executor/execute.ts";
-import type { PreparedModel } from "../../../inference/executor/prepare.ts";
+import type { PreparedModel } from "../../../inference/executor/prepared-model.ts";
 import { elementBytes, elementCount, type Program, type Step } from "../../../inference/program/form.ts";
 import { storedBytes } from "../../../inference/program/tensor.ts";
 import { iFastInterpreterAbi, iInterpreterAbi } from "../../rules/generated/abis.ts";

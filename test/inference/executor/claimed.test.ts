@@ -7,7 +7,8 @@ import { decodeOutput, encodeOutput } from "../../../inference/codecs/output.ts"
 import { emit } from "../../../inference/emit/emit.ts";
 import { checkOutput, execute, trace } from "../../../inference/executor/execute.ts";
 import { findByPasses } from "../../../inference/executor/find-output.ts";
-import { type PreparedModel, prepare } from "../../../inference/executor/prepare.ts";
+import { prepare } from "../../../inference/executor/prepare.ts";
+import type { PreparedModel } from "../../../inference/executor/prepared-model.ts";
 import { variantCode } from "../../../inference/program/codes.ts";
 import {
   elementCount,

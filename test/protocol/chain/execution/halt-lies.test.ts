@@ -3,7 +3,7 @@
 import { encodeFunctionResult, type Hex, size, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { toHex } from "../../../../base/bytes.ts";
-import type { PreparedModel } from "../../../../inference/executor/prepare.ts";
+import type { PreparedModel } from "../../../../inference/executor/prepared-model.ts";
 import { type Chain, connect } from "../../../../protocol/chain/connect.ts";
 import { findDifference, haltAction } from "../../../../protocol/chain/execution/halt.ts";
 import { inferFastOnChain, inferOnChain, tensorOnChain } from "../../../../protocol/chain/execution/infer.ts";
