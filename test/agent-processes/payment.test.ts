@@ -283,7 +283,8 @@ describe("a prover that is paid on finality", () => {
     expect(await earned()).toBe(before);
     await startProver("prover");
     await expect.poll(earned, SOON).toBe(before + PRICE);
-    expect(await statusOf("Killed before it was paid")).toBe("final");
+    // The prover hears of the payment after the chain has it.
+    await expect.poll(() => statusOf("Killed before it was paid"), SOON).toBe("final");
     // The payer who comes back with his payment pays no more.
     const back = await ask("Killed before it was paid", "?finality=final&timeout=60", headers);
     expect([back.status, await earned()]).toEqual([200, before + PRICE]);
