@@ -78,5 +78,5 @@ export function evaluated(folder: string): Readonly<Record<string, number>> {
 }
 
 export const inPercent = (value: number): string => `${value} %`;
-export const inSeconds = (value: number): string => `${value.toFixed(value < 1 ? 2 : 1)} s`;
+export const inSeconds = (value: number): string => `${value.toFixed(value < 10 ? 2 : 1)} s`;
 export const inMilliseconds = (value: number): string => `${(1000 * value).toFixed(0)} ms`;
