@@ -167,10 +167,10 @@ const PARAMETERS: readonly Mutant[] = [
   ),
   fault(
     "rescale",
-    "products with factors do not wrap",
+    "products with factors are held to s32",
     `${OPCODES}/Rescale.sol`,
     "return Values.wrap(x * number);",
-    "return x * number;",
+    "return Values.clamp(x * number, type(int32).min, type(int32).max);",
   ),
   fault(
     "rescale",
