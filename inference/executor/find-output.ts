@@ -53,6 +53,8 @@ export function findOutput(prepared: PreparedModel, input: CodecInput, seen?: Se
   if (plan !== undefined) {
     const output = findByRows(prepared, plan, input, seen);
     if (equalBytes(onePass(prepared, input, output), output)) return output;
+    // As where a row's parts are divided by their own lengths, of which rows have some and not yet the others.
+    assertFindable(prepared, undefined);
   }
   return findByPasses(prepared, input);
 }
@@ -60,7 +62,7 @@ export function findOutput(prepared: PreparedModel, input: CodecInput, seen?: Se
 /** @param output return data of which the rows up to this one are found */
 export type SeeRow = (row: number, output: Uint8Array) => void;
 
-/** What stage after stage gives, each with one more row of what the one before gave; the first on zero bytes. */
+/** What stage after stage gives, each with one more row of what the one before gave; the first is a run on zero bytes. */
 export function findByRows(
   prepared: PreparedModel,
   plan: RowPlan,
@@ -68,7 +70,7 @@ export function findByRows(
   seen?: SeeRow,
 ): Uint8Array {
   const { program } = prepared;
-  let tensors = prepared.runFirstStage(plan, input, new Uint8Array(outputLength(program)));
+  let tensors = prepared.run(input, new Uint8Array(outputLength(program)));
   const output = (): Uint8Array => encodeOutput(program, tensors[tensors.length - 1] as Tensor);
   for (let stage = 1; stage < plan.rows; stage++) {
     const found = output();

@@ -52,8 +52,6 @@ class Prepared implements PreparedModel {
   readonly #kernels: Kernel[] = [];
   readonly #caches: readonly (TokenCache | undefined)[];
   #made: readonly Tensor[] | undefined;
-  /** whether every element of `#made` is of some run, and so in its interval */
-  #hasRun = false;
   #passing: readonly Tensor[] | undefined;
   readonly #bounds: ProgramBounds | undefined;
   readonly #second: SecondThread | undefined;
@@ -144,15 +142,6 @@ class Prepared implements PreparedModel {
     return this.#plan.rows;
   }
 
-  runFirstStage(plan: RowPlan, input: CodecInput, claimed = NOTHING): readonly Tensor[] {
-    if (!this.#hasRun) return this.run(input, claimed);
-    const tensors = this.#tensors;
-    for (const [i, { opcode }] of this.program.steps.entries())
-      if (opcode === "codec") this.#fill(i, input, claimed, (tensors[i] as Tensor).data);
-    plan.compute(0, (i, from, to) => this.#share(i, tensors, this.#second, { from, to }));
-    return tensors;
-  }
-
   runStage(plan: RowPlan, stage: number, claimed: Uint8Array): readonly Tensor[] {
     for (const [i, step] of this.program.steps.entries())
       if (isClaimed(step)) fillClaimedTensor(this.program, step, claimed, (this.#tensors[i] as Tensor).data);
@@ -184,9 +173,7 @@ class Prepared implements PreparedModel {
   }
 
   run(input: CodecInput, claimed = NOTHING): readonly Tensor[] {
-    const tensors = this.#run(this.#tensors, input, claimed, this.#second);
-    this.#hasRun = true;
-    return tensors;
+    return this.#run(this.#tensors, input, claimed, this.#second);
   }
 
   runApart(input: CodecInput, claimed = NOTHING): readonly Tensor[] {
@@ -210,30 +197,25 @@ class Prepared implements PreparedModel {
     for (const [i, step] of this.program.steps.entries()) {
       const { data } = tensors[i] as Tensor;
       if (step.opcode === "codec") this.#fill(i, input, claimed, data);
-      else this.#share(i, tensors, second, { from: 0, to: data.length });
+      else if (second === undefined) this.#compute(i, tensors);
+      else this.#share(second, i, tensors);
       see?.(i, tensors[i] as Tensor);
     }
     return tensors;
   }
 
-  /** @param second undefined: this thread computes all of the span */
-  #share(i: number, tensors: readonly Tensor[], second: SecondThread | undefined, span: Span): void {
-    if (second === undefined) {
-      this.#compute(i, tensors, span.from, span.to);
-      return;
-    }
+  #share(second: SecondThread, i: number, tensors: readonly Tensor[]): void {
+    const span = { from: 0, to: (tensors[i] as Tensor).data.length };
     try {
       second.compute(i, tensors, span, (from, to) => this.#compute(i, tensors, from, to));
     } catch (error) {
       // The other thread may be at a part still: what it writes is in no later run's memory.
-      [this.#made, this.#hasRun, this.#passing] = [undefined, false, undefined];
+      [this.#made, this.#passing] = [undefined, undefined];
       throw error;
     }
   }
 
   runTensors(inputs: readonly Tensor[]): readonly Tensor[] {
-    // Inputs that come as tensors can lie outside of their intervals.
-    this.#hasRun = false;
     const { steps } = this.program;
     const codecs = steps.filter((step) => step.opcode === "codec").length;
     let next = 0;

@@ -42,9 +42,6 @@ export interface PreparedModel {
   /** How a program that reads the claimed output is computed row by row; undefined: it does not, or is not proven to be
    *  causal, or has an output of one row. Made at the first call. */
   rowPlan(): RowPlan | undefined;
-  /** Computes what the first row of the output hangs on, in the tensors of the last run; all of them where there was none.
-   *  @param claimed and errors: as for `run` */
-  runFirstStage(plan: RowPlan, input: CodecInput, claimed?: Uint8Array): readonly Tensor[];
   /** Computes what a further row of the output, when it is known, gives, in the tensors of the last run.
    *  @param claimed return data whose rows below `stage` are right */
   runStage(plan: RowPlan, stage: number, claimed: Uint8Array): readonly Tensor[];

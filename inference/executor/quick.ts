@@ -1,7 +1,7 @@
 /** Which programs the canonical executor itself computes the soonest. */
+import { sinceVersion } from "../program/codes.ts";
 import {
   elementCount,
-  judgeVersionOf,
   lastDim,
   operandDims,
   type Program,
@@ -21,9 +21,13 @@ const PRODUCTS_AN_ELEMENT = 16;
  *  faster path is before it. By the program's size alone, so that it is the same on every machine. */
 export const isQuick = (program: Program): boolean => elementsOf(program) <= MOST_ELEMENTS;
 
-/** True where onnxruntime is no sooner done, asked in the same process: of quick programs, and of those with steps that
- *  judges of version 1 lack, whose emitted file computes in 64 bits (docs/BENCHMARKS.md, "Derived models"). */
-export const isSoonestHere = (program: Program): boolean => isQuick(program) || judgeVersionOf(program) > 1;
+/** True where onnxruntime is no sooner done, asked in the same process: of quick programs, and of those whose work is mostly
+ *  that of steps that judges of version 1 lack, for which the emitted file computes in 64 bits (docs/BENCHMARKS.md,
+ *  "Derived models"). */
+export function isSoonestHere(program: Program): boolean {
+  const newer = program.steps.filter(({ opcode, variant }) => sinceVersion(opcode, variant) > 1);
+  return isQuick(program) || 2 * workOf(program, newer) > runWork(program);
+}
 
 /** How many runs take as long as that many of the largest quick program: 1 to `most`. */
 export const runsLike = (program: Program, most: number): number =>
@@ -34,8 +38,10 @@ const elementsOf = (program: Program): number =>
   (readsClaimed(program) ? RUNS_BY_ROWS : 1) * runWork(program);
 
 /** Of one run. */
-export const runWork = (program: Program): number =>
-  program.steps.reduce((sum, step) => sum + stepWork(program, step, elementCount(step.dims)), 0);
+export const runWork = (program: Program): number => workOf(program, program.steps);
+
+const workOf = (program: Program, steps: readonly Step[]): number =>
+  steps.reduce((sum, step) => sum + stepWork(program, step, elementCount(step.dims)), 0);
 
 /** What elements of a step take, in elements of a step that computes each from as many. */
 export function stepWork(program: Program, { opcode, a, b }: Step, elements: number): number {

@@ -9,7 +9,7 @@ import { elementCount, isStep, type Slot, type Step } from "../../program/form.t
  *  claimed. Steps of which the same is needed have the same array. */
 export type Needed = Uint8Array | undefined;
 
-/** By step. A step that hangs on nothing claimed is computed whole, even where what it reads has elements that do. */
+/** By step. */
 export function neededElements(steps: readonly Step[], { of, forms }: ProgramBounds): readonly Needed[] {
   const needed: Needed[] = steps.map(() => undefined);
   const arrays = new Interned<Uint8Array>();
@@ -17,16 +17,14 @@ export function neededElements(steps: readonly Step[], { of, forms }: ProgramBou
   if (of[last] !== undefined)
     needed[last] = arrays.one(new Uint8Array(elementCount((steps[last] as Step).dims)).fill(1));
   for (let index = last; index >= 0; index--) {
+    const own = needed[index];
     const form = forms[index];
-    if (form === undefined) continue;
-    const isWhole = of[index] === undefined;
-    const own = isWhole ? new Uint8Array(elementCount(form.step.dims)).fill(1) : needed[index];
-    if (own === undefined) continue;
+    if (own === undefined || form === undefined) continue;
     for (const slot of SLOTS) {
       const operand = operandAt(steps[index] as Step, slot);
       if (!isStep(operand) || of[operand] === undefined) continue;
       const count = elementCount((steps[operand] as Step).dims);
-      const read = arrays.get(`${form.id} ${slot} of ${isWhole ? "all" : arrays.id(own)}`, () =>
+      const read = arrays.get(`${form.id} ${slot} of ${arrays.id(own)}`, () =>
         elementsRead(form, slot, own, count),
       );
       const before = needed[operand];

@@ -4,7 +4,7 @@ import type { Bounds } from "../../profile/causality/bounds.ts";
 /** By stage, the places (`length` elements each) with a needed element of that bound, as runs: the first place of a run,
  *  then its end, and so on. */
 export class StagePlaces {
-  /** in all stages together but the first */
+  /** in all stages together */
   readonly count: number;
   /** that have a place, in order */
   readonly #stages: Int32Array;
@@ -17,7 +17,7 @@ export class StagePlaces {
     const counts = new Int32Array(stages);
     let count = 0;
     eachPlace(bounds, needed, length, stages, (_, stage, isNext) => {
-      if (stage > 0) count += 1;
+      count += 1;
       if (!isNext) counts[stage] = (counts[stage] as number) + 1;
     });
     this.count = count;
@@ -56,7 +56,7 @@ export class StagePlaces {
   }
 }
 
-/** Each place and stage once, in the order of places.
+/** Each place and stage once, in the order of places. What has bound 0 the first run computes.
  *  @param visit `isNext`: the place in front of it is of that stage, too */
 function eachPlace(
   bounds: Bounds,
@@ -67,10 +67,9 @@ function eachPlace(
 ): void {
   const last = new Int32Array(stages).fill(-2);
   for (let i = 0; i < needed.length; i++) {
-    if (needed[i] !== 1) continue;
-    const stage = bounds?.[i] ?? 0;
+    const stage = needed[i] === 1 ? (bounds?.[i] as number) : 0;
     // No stage has what hangs on the last row.
-    if (stage >= stages) continue;
+    if (stage < 1 || stage >= stages) continue;
     const place = Math.floor(i / length);
     if (last[stage] === place) continue;
     visit(place, stage, last[stage] === place - 1);

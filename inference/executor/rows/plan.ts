@@ -1,9 +1,9 @@
-/** What of a causal program is to be computed for the first row of its output, and once a further one is known. */
+/** What of a causal program is to be computed once a further row of its output is known. */
 import { rowLength } from "../../opcodes/opcode.ts";
 import { type ProgramBounds, programBounds } from "../../profile/causality/bounds.ts";
 import { laterElement } from "../../profile/causality/prove.ts";
 import { analyse } from "../../profile/intervals.ts";
-import { elementCount, type Model, readsClaimed } from "../../program/form.ts";
+import { isClaimed, type Model, readsClaimed } from "../../program/form.ts";
 import { lastStep } from "../../program/shape.ts";
 import { stepWork } from "../quick.ts";
 import { neededElements } from "./needed.ts";
@@ -11,11 +11,10 @@ import { KnownPlaces, type StagePlaces } from "./places.ts";
 
 interface StepPlan {
   readonly step: number;
-  /** elements of a place; of the step where it has no places */
+  /** elements of a place */
   readonly length: number;
-  /** absent: it hangs on nothing claimed, and is computed whole in stage 0 */
-  readonly places?: StagePlaces;
-  /** in all stages but the first, which is done in every run */
+  readonly places: StagePlaces;
+  /** in all stages */
   readonly work: number;
 }
 
@@ -24,13 +23,13 @@ interface StepPlan {
 const MOST_RUNS = 2 ** 24;
 
 /** Stages of a causal program: an element whose bound is t is computed in stage t, when the rows below t are claimed as
- *  they are right. Elements that hang on what is claimed and that no element of the output needs are left out. */
+ *  they are right. Elements that no element of the output needs are left out. */
 export class RowPlan {
   /** the output's */
   readonly rows: number;
   /** of places that follow one another, of all steps and stages; those that steps have in common counted once */
   readonly runs: number;
-  /** of all stages but the first, as `stepWork` counts it */
+  /** of all stages, as `stepWork` counts it */
   readonly work: number;
   /** the step that takes the most of it; undefined: nothing is computed again */
   readonly costliest: number | undefined;
@@ -45,19 +44,17 @@ export class RowPlan {
   }
 
   /** @param compute elements of a step, `from` to before `to`. What is not right yet of its operands is of a run on another
-   *  claim, so it lies in the same intervals */
+   *  claim, so it lies in the same intervals, but for quotients by a row's own length, whose intervals hold of whole runs:
+   *  `findOutput` sees where that matters */
   compute(stage: number, compute: (step: number, from: number, to: number) => void): void {
     for (const { step, length, places } of this.#steps) {
-      const runs = places === undefined ? wholeStep(stage) : places.of(stage);
+      const runs = places.of(stage);
       if (runs === undefined) continue;
       for (let i = 0; i < runs.length; i += 2)
         compute(step, length * (runs[i] as number), length * (runs[i + 1] as number));
     }
   }
 }
-
-/** The run of one place in stage 0. */
-const wholeStep = (stage: number): readonly number[] | undefined => (stage === 0 ? [0, 1] : undefined);
 
 /** @param proven bounds of this model, where they are known
  *  @returns undefined for a program that is not proven to be causal, does not read what is claimed, has an output of one
@@ -73,13 +70,8 @@ export function planRows(model: Model, proven?: ProgramBounds): RowPlan | undefi
   const known = new KnownPlaces(rows);
   for (const [index, step] of program.steps.entries()) {
     const need = needed[index];
-    const isFree = bounds.of[index] === undefined;
-    if (step.opcode === "codec" || (need === undefined && !isFree)) continue;
+    if (need === undefined || isClaimed(step)) continue;
     const length = rowLength(step);
-    if (need === undefined) {
-      plans.push({ step: index, length: elementCount(step.dims), work: 0 });
-      continue;
-    }
     const places = known.of(bounds.of[index], need, length);
     if (known.runs > MOST_RUNS) return undefined;
     const work = stepWork(program, step, places.count * length);

@@ -1,21 +1,28 @@
 /** What finding the output of a program that reads it takes, and what is refused before it is computed. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { claimedOutput, shifted } from "../../../conformance/generate/running-model.ts";
 import { rawInput, step, weight } from "../../../conformance/generate/small-programs.ts";
 import { encodeInput } from "../../../inference/codecs/input.ts";
 import { checkOutput, execute } from "../../../inference/executor/execute.ts";
-import { findByPasses, findByRows } from "../../../inference/executor/find-output.ts";
+import { findByPasses, findByRows, findOutput } from "../../../inference/executor/find-output.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
 import type { RowPlan } from "../../../inference/executor/rows/plan.ts";
 import { proveProfile } from "../../../inference/profile/prove.ts";
 import { variantCode } from "../../../inference/program/codes.ts";
 import type { Model, Step } from "../../../inference/program/form.ts";
 import { outputLength } from "../../../inference/program/shape.ts";
+import { packChannel } from "../../../inference/program/weights.ts";
 import { modelOf, plain, transposed } from "../../support/claimed-models.ts";
 
 const selector = Uint8Array.of(1, 2, 3, 4);
 const INPUT = Uint8Array.of(5);
 const MAX = variantCode("reduce", "max");
+const NOTHING = {
+  ...{ scaleBits: 0, zeroPoint: 0, lower: 0, upper: 0 },
+  ...{ weightOffset: 0, bias: 0, addend: 0n },
+};
+/** A coordinate: `view` long, along axis `a` by `p`, from `c`. */
+const at = (view: number, a = 0, p = 0, c = 0) => ({ view, a, p, b: 0, q: 0, c });
 const calldataOf = ({ program }: Model) => encodeInput(program, selector, { codec: "raw", bytes: INPUT });
 
 /** Each row of the output is the largest one before it, plus 1: `steps` gets from the claimed rows, each moved to the
@@ -91,10 +98,83 @@ describe("findOutput", () => {
   });
 });
 
+/** Rows of which a byte is divided by the length of its own part: part 2 of the planes' row is 0 of any whole run, and not
+ *  of one that has its new number and the length of the one before. With a product that each pass takes long for. */
+function dividedByParts(rows: number): Model {
+  const shifts = [0, 0, 8, 8].map((shift) => ({ ...NOTHING, multiplier: 1, shift }));
+  const arith = (variant: "add" | "cast") =>
+    ({ opcode: "arith", variant: variantCode("arith", variant) }) as const;
+  const claimed = 1;
+  const steps = [
+    rawInput("u8", [rows, 1]),
+    claimedOutput("u8", [rows, 1]),
+    // [[0, c0], [c0, c1]]
+    step({
+      ...{ opcode: "move", type: "u8", dims: [2, 2], a: claimed },
+      coordinates: [at(1), at(1), at(1), { ...at(rows, 1, 0, -1), b: 1, q: 1 }],
+    }),
+    step({ ...arith("cast"), type: "s32", dims: [2, 2], a: 2 }),
+    step({ opcode: "reduce", variant: variantCode("reduce", "norm"), type: "s32", dims: [2], a: 3, k: 1 }),
+    step({
+      ...{ opcode: "rescale", variant: variantCode("rescale", "planes"), type: "u8", dims: [1, 8] },
+      ...{ a: 3, b: weight(0), c: 4, k: 100 },
+    }),
+    step({ opcode: "reduce", variant: variantCode("reduce", "sum"), type: "s32", dims: [1], a: 5 }),
+    step({
+      ...{ opcode: "move", type: "s32", dims: [rows, 1], a: 6 },
+      coordinates: [at(1), at(1), at(1), at(1, 1, 0, -1)],
+    }),
+    shifted(claimed, "u8", [rows, 1], -1),
+    step({ ...arith("add"), type: "s32", dims: [rows, 1], a: 0, b: 7 }),
+    step({ ...arith("add"), type: "s32", dims: [rows, 1], a: 9, b: 8 }),
+    step({
+      ...{ opcode: "move", type: "u8", dims: [rows, rows], a: 0 },
+      coordinates: [at(1), at(1), at(1), { ...at(rows), b: 1, q: 1 }],
+    }),
+    step({
+      ...{ opcode: "dot", variant: variantCode("dot", "activations"), type: "s32", dims: [rows, rows] },
+      ...{ a: 11, b: 11, k: rows },
+    }),
+    step({
+      opcode: "lookup",
+      variant: variantCode("lookup", "each"),
+      type: "u8",
+      dims: [rows, 1],
+      a: 10,
+      b: weight(1),
+    }),
+  ];
+  const table = Uint8Array.from({ length: 1_024 }, (_, i) => (37 * i + 11) & 255);
+  return modelOf({ inputSize: rows, steps }, [
+    { descriptor: { layout: "channel", type: "u8", dims: [4] }, bytes: packChannel(shifts) },
+    plain([1_024, 1], table),
+  ]);
+}
+
+describe("a plan that rows do not suffice for", () => {
+  const inputOf = (rows: number) => ({ codec: "raw", bytes: new Uint8Array(rows).fill(50) }) as const;
+
+  it("behavior: what rows find is compared, and what passes find is right", () => {
+    const model = dividedByParts(3);
+    const prepared = prepare(model, selector);
+    const right = findByPasses(prepare(model, selector), inputOf(3));
+    expect(findByRows(prepared, prepared.rowPlan() as RowPlan, inputOf(3))).not.toEqual(right);
+    expect(findOutput(prepared, inputOf(3))).toEqual(right);
+  });
+
+  it("attack: passes that take as long as hundreds of runs are refused then, too", () => {
+    const prepared = prepare(dividedByParts(512), selector);
+    const pass = vi.spyOn(prepared, "pass");
+    expect(() => findOutput(prepared, inputOf(512))).toThrow(
+      "as long as 513 runs of the program, at most 32 are made: it cannot be found row by row, and by passes 513 are needed.",
+    );
+    expect(pass).toHaveBeenCalledTimes(1);
+  });
+});
+
 describe("planRows", () => {
   it("behavior: elements that follow one another are one run, however many they are", () => {
     const [rows, parts, length] = [16, 14, 100];
-    const at = (view: number, a = 0, p = 0) => ({ view, a, p, b: 0, q: 0, c: 0 });
     const move = (a: number, source: readonly (readonly [number, number?, number?])[]): Step =>
       step({
         ...{ opcode: "move", type: "u8", dims: [rows, parts, length], a },

@@ -28,15 +28,20 @@ describe("isQuick", () => {
 });
 
 describe("isSoonestHere", () => {
-  it("behavior: quick programs are, and large ones with a step whose emitted file computes in 64 bits", () => {
+  it("behavior: quick programs are, and those whose work is mostly of steps that the emitted file computes in 64 bits", () => {
     expect(isSoonestHere(loadModelFolder(modelFolder("credit")).model.program)).toBe(true);
     const { program } = heavyModel().model;
     expect(isSoonestHere(program)).toBe(false);
+    const below = variantCode("lookup", "below");
+    const large = step({ opcode: "lookup", variant: below, type: "u8", dims: [8_192, 8_192] });
+    expect(isSoonestHere({ ...program, steps: [...program.steps, large] })).toBe(true);
+  });
+
+  it("attack: one small step of a newer judge makes a large program no sooner done", () => {
+    const { program } = heavyModel().model;
+    const variant = variantCode("reduce", "norm");
     const last = program.steps.length - 1;
-    const norm = step({
-      ...{ opcode: "reduce", variant: variantCode("reduce", "norm"), type: "s32" },
-      ...{ dims: [1, 1], a: last },
-    });
-    expect(isSoonestHere({ ...program, steps: [...program.steps, norm] })).toBe(true);
+    const norm = step({ opcode: "reduce", variant, type: "s32", dims: [1, 1], a: last });
+    expect(isSoonestHere({ ...program, steps: [...program.steps, norm] })).toBe(false);
   });
 });

@@ -9,7 +9,6 @@ import type { PreparedModel } from "../../../inference/executor/prepared-model.t
 import type { RowPlan } from "../../../inference/executor/rows/plan.ts";
 import { rowLength } from "../../../inference/opcodes/opcode.ts";
 import { type Model, OPCODES, type Opcode, type Tensor } from "../../../inference/program/form.ts";
-import { outputLength } from "../../../inference/program/shape.ts";
 import { running } from "../../support/claimed-models.ts";
 import { createRng, type Rng } from "../../support/rng.ts";
 import { rowProgram } from "../../support/row-programs.ts";
@@ -62,39 +61,6 @@ describe("PreparedModel.runStage", () => {
     }
     for (const opcode of OPCODES)
       if (opcode !== "codec") expect(compared.get(opcode), opcode).toBeGreaterThan(20);
-  });
-});
-
-describe("PreparedModel.runFirstStage", () => {
-  const shape: SequenceShape = { prompt: 4, tokens: 5, heads: 2, width: 3, layers: 2 };
-  const model = sequenceProgram(createRng(3), shape);
-  const inputOf = (prepared: PreparedModel, seed: number): CodecInput =>
-    prepared.decode(calldataOf(model, createRng(seed)));
-  const bytesOf = (tensors: readonly Tensor[]): Buffer[] =>
-    tensors.map(({ data }) => Buffer.from(data.buffer, data.byteOffset, data.byteLength));
-  const zeros = new Uint8Array(outputLength(model.program));
-
-  it("behavior: a whole run where there was none, so that all elements lie in their intervals", () => {
-    for (const before of [
-      () => {},
-      (prepared: PreparedModel) => prepared.runTensors(prepared.inputTensors(inputOf(prepared, 1), zeros)),
-      (prepared: PreparedModel) => expect(() => prepared.run(inputOf(prepared, 1))).toThrow(/claimed/),
-    ]) {
-      const [prepared, alone] = [prepare(model, selector), prepare(model, selector)];
-      before(prepared);
-      const tensors = prepared.runFirstStage(prepared.rowPlan() as RowPlan, inputOf(prepared, 2), zeros);
-      expect(bytesOf(tensors)).toEqual(bytesOf(alone.run(inputOf(alone, 2), zeros)));
-    }
-  });
-
-  it("behavior: behind a run the first row of the output, without what later rows alone hang on", () => {
-    const [prepared, alone] = [prepare(model, selector), prepare(model, selector)];
-    prepared.run(inputOf(prepared, 1), zeros);
-    const tensors = prepared.runFirstStage(prepared.rowPlan() as RowPlan, inputOf(prepared, 2), zeros);
-    const right = alone.run(inputOf(alone, 2), zeros);
-    const [found, wanted] = [tensors.at(-1), right.at(-1)] as [Tensor, Tensor];
-    expect(found.data[0]).toBe(wanted.data[0]);
-    expect(bytesOf(tensors)).not.toEqual(bytesOf(right));
   });
 });
 

@@ -103,8 +103,7 @@ function plainly(model: Model, ranges: readonly Range[]): Plain {
   if (isBound(last)) needed[last]?.fill(true);
   for (let index = last; index >= 0; index--) {
     for (const [element, isNeeded] of (needed[index] as boolean[]).entries()) {
-      // What hangs on nothing claimed is computed whole.
-      if (!isNeeded && isBound(index)) continue;
+      if (!isNeeded) continue;
       reads[index]?.(element, (slot, from, length) => {
         const operand = operandAt(steps[index] as Step, slot);
         if (isStep(operand) && isBound(operand)) needed[operand]?.fill(true, from, from + length);
