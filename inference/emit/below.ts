@@ -1,24 +1,24 @@
 /** LOOKUP below as ONNX nodes. Source: docs/EXACT.md, section 3. */
 import { lastDim, NONE, rowCount, type Step } from "../program/form.ts";
-import { clamped64 } from "./clamp.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
 import { type Place, selected } from "./place.ts";
 
-/** Distances have 33 bits. */
+/** Distances have 33 bits: what is further below the largest than the table reaches is taken for as far. */
 export function below(place: Place): Value {
   const { graph, step, value, shape } = place;
   const counts = step.c === NONE ? undefined : graph.cast(value(step.c), "bool");
-  const least = graph.int32(-(2 ** 31));
+  const least = -(2 ** 31);
   const numbers = value(step.a);
-  const counted = counts === undefined ? numbers : graph.node("Where", [counts, numbers, least]);
-  const rows = graph.reshape(counted, [rowCount(step.dims), lastDim(step.dims)]);
-  const most = graph.node("ReduceMax", [rows], { axes: [1], keepdims: 1 });
-  const wide = graph.cast(graph.reshape(most, [...step.dims.slice(0, -1), 1]), "int64");
-  const distances = graph.node("Sub", [wide, graph.cast(numbers, "int64")]);
-  const [v] = shape(step.b).dims as [number];
-  const [first, last] = [0, v - 1].map((id) => graph.constant("int64", [], BigInt64Array.of(BigInt(id))));
-  const ids = clamped64(graph, distances, first as Value, last as Value);
-  const flat = graph.reshape(ids, [rowCount(step.dims) * lastDim(step.dims)]);
+  const counted = counts === undefined ? numbers : graph.node("Where", [counts, numbers, graph.int32(least)]);
+  const [rows, length] = [rowCount(step.dims), lastDim(step.dims)];
+  const most = graph.node("ReduceMax", [graph.reshape(counted, [rows, length])], { axes: [1], keepdims: 1 });
+  const last = (shape(step.b).dims[0] as number) - 1;
+  const end = graph.int32(last);
+  const floor = graph.node("Sub", [graph.node("Max", [most, graph.int32(least + last)]), end]);
+  const raised = graph.node("Max", [graph.reshape(numbers, [rows, length]), floor]);
+  // What does not count may be above the largest: whatever it finds is not taken.
+  const ids = graph.node("Clip", [graph.node("Sub", [most, raised]), graph.int32(0), end]);
+  const flat = graph.reshape(ids, [rows * length]);
   const picked = graph.reshape(graph.node("Gather", [value(step.b), flat]), step.dims);
   return counts === undefined ? picked : selected(place, counts, picked, nothing(graph, step));
 }

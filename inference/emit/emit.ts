@@ -26,6 +26,9 @@ export interface Emission {
 export interface EmitOptions {
   /** Every step's tensor is an output; default: the last one only. */
   readonly trace?: boolean;
+  /** The claimed output is an input like others, so that the file checks an output and finds none; default: a program that
+   *  reads it is refused. */
+  readonly claimed?: boolean;
 }
 
 /** Writes a program as ONNX. 1-byte tensors are uint8 in stored form, s32 is int32, f32 float.
@@ -33,7 +36,7 @@ export interface EmitOptions {
  *  @returns why not, for weights that no import accepts, or a program that reads the claimed output */
 export function emit(
   model: Model,
-  { trace = false }: EmitOptions = {},
+  { trace = false, claimed = false }: EmitOptions = {},
 ): Emission | { readonly refused: string } {
   const { program } = model;
   const graph = new GraphBuilder();
@@ -56,7 +59,8 @@ export function emit(
     isStep(operand) ? (values[operand] as Value) : constantOf(operand);
   const inputs: number[] = [];
   for (const [i, step] of program.steps.entries()) {
-    if (isClaimed(step)) return { refused: `step ${i} (codec claimed): one pass does not find the output` };
+    if (isClaimed(step) && !claimed)
+      return { refused: `step ${i} (codec claimed): one pass does not find the output` };
     if (step.opcode === "codec") {
       inputs.push(i);
       values.push(graph.input(`s${i}`, elementTypeOf(step.type), step.dims));

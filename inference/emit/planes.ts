@@ -2,13 +2,10 @@
 import { MOST_NUMBER } from "../opcodes/rounding.ts";
 import { elementCount, lastDim, rowCount } from "../program/form.ts";
 import type { ChannelParameters } from "../program/weights.ts";
-import { clamped64 } from "./clamp.ts";
-import type { GraphBuilder, Value } from "./graph.ts";
+import type { Value } from "./graph.ts";
 import { type Place, reshaped } from "./place.ts";
 import { quotients } from "./ratio.ts";
-
-const wide = (graph: GraphBuilder, dims: readonly number[], ...numbers: number[]): Value =>
-  graph.constant("int64", dims, BigInt64Array.from(numbers, BigInt));
+import { biases } from "./requantize.ts";
 
 /** What numbers are multiplied by, or divided by in parts of their rows. @param numbers s32 of these dims */
 export function changed(
@@ -26,12 +23,11 @@ export function changed(
 
 /** @param rescaled s32 [rows, numbers of a row] */
 export function planes({ graph, step }: Place, rescaled: Value): Value {
-  const whole = graph.cast(rescaled, "int64");
-  const number = clamped64(graph, whole, wide(graph, [], 0), wide(graph, [], MOST_NUMBER));
-  const high = graph.node("Div", [number, wide(graph, [], 256)]);
-  const low = graph.node("Sub", [number, graph.node("Mul", [high, wide(graph, [], 256)])]);
-  const joined = graph.node("Concat", [high, low], { axis: 1 });
-  return graph.reshape(graph.cast(joined, "uint8"), step.dims);
+  const number = graph.node("Clip", [rescaled, graph.int32(0), graph.int32(MOST_NUMBER)]);
+  const high = graph.node("Div", [number, graph.int32(256)]);
+  const low = graph.node("Sub", [number, graph.node("Mul", [high, graph.int32(256)])]);
+  const joined = graph.node("Concat", [graph.cast(high, "uint8"), graph.cast(low, "uint8")], { axis: 1 });
+  return graph.reshape(joined, step.dims);
 }
 
 /** `256·high + low` of the products of each plane, plus bias, modulo 2^32.
@@ -48,11 +44,11 @@ export function planesDot(
   const source = reshaped(graph, value(step.a), dims, [m, groups, 2 * k]);
   const byGroup = groups === 1 ? source : graph.node("Transpose", [source], order);
   const products = product(graph.reshape(byGroup, [groups, 2 * m, k]));
-  const apart = graph.cast(graph.reshape(products, [groups, m, 2, n / groups]), "int64");
-  const weighted = graph.node("Mul", [apart, wide(graph, [2, 1], 256, 1)]);
-  const sums = graph.node("ReduceSum", [weighted, wide(graph, [1], 2)], { keepdims: 0 });
+  const apart = graph.reshape(products, [groups, m, 2, n / groups]);
+  const plane = (index: bigint): Value =>
+    graph.node("Gather", [apart, graph.constant("int64", [], BigInt64Array.of(index))], { axis: 2 });
+  const sums = graph.node("Add", [graph.node("Mul", [plane(0n), graph.int32(256)]), plane(1n)]);
   const byRow = groups === 1 ? sums : graph.node("Transpose", [sums], order);
-  const bias = wide(graph, [n], ...channels.map((channel) => channel.bias));
-  const whole = graph.node("Add", [graph.reshape(byRow, [m, n]), bias]);
-  return graph.reshape(graph.cast(whole, "int32"), step.dims);
+  const whole = graph.node("Add", [graph.reshape(byRow, [m, n]), biases(graph, channels)]);
+  return graph.reshape(whole, step.dims);
 }

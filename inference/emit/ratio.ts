@@ -1,8 +1,8 @@
 import { LIMITS } from "../profile/range.ts";
 import { lastDim, rowCount, type Step } from "../program/form.ts";
-import { clamped64 } from "./clamp.ts";
+import { clamped, flooredQuotient } from "./clamp.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
-import { elementTypeOf, numbers, type Place } from "./place.ts";
+import { numbers, type Place } from "./place.ts";
 
 /** RESCALE ratio. Source: docs/EXACT.md, section 3. */
 export function ratio(place: Place): Value {
@@ -13,7 +13,7 @@ export function ratio(place: Place): Value {
   return graph.reshape(quotients(graph, step, numerators, divisors), step.dims);
 }
 
-/** `⌊(2·x·M + d) / (2·d)⌋` in 64 bits, which the profile proves wide enough, saturated, in stored form.
+/** `⌊(2·x·M + d) / (2·d)⌋` in 64 bits, which the profile proves wide enough, saturated, in stored form; 0 where d is below 1.
  *  @param numbers int32 [rows, length] @param divisors int32 [rows, 1] */
 export function quotients(
   graph: GraphBuilder,
@@ -21,19 +21,17 @@ export function quotients(
   numbers: Value,
   divisors: Value,
 ): Value {
-  const constant = (value: number): Value => graph.constant("int64", [], BigInt64Array.of(BigInt(value)));
-  const wide = (value: Value): Value => graph.cast(value, "int64");
-  const [x, divisor] = [wide(numbers), wide(divisors)];
-  const numerator = graph.node("Add", [graph.node("Mul", [x, constant(2 * k)]), divisor]);
-  // Never below 2 inside Div, whatever the operand holds.
-  const denominator = graph.node("Mul", [graph.node("Max", [divisor, constant(1)]), constant(2)]);
-  const truncated = graph.node("Div", [numerator, denominator]);
-  const isAbove = graph.node("Greater", [graph.node("Mul", [truncated, denominator]), numerator]);
-  const quotient = graph.node("Sub", [truncated, wide(isAbove)]);
-  const isBelow = graph.node("Less", [divisor, constant(1)]);
-  const result = graph.node("Where", [isBelow, constant(0), quotient]);
+  const constant = (value: bigint): Value => graph.constant("int64", [], BigInt64Array.of(value));
+  // By row: a divisor of at least 1, and a multiplier of 0 where it was below.
+  const divisor = graph.cast(graph.node("Max", [divisors, graph.int32(1)]), "int64");
+  const isBelow = graph.node("Less", [divisors, graph.int32(1)]);
+  const multiplier = graph.node("Where", [isBelow, constant(0n), constant(2n * BigInt(k))]);
+  const denominator = graph.node("Mul", [divisor, constant(2n)]);
+  const products = graph.node("Mul", [graph.cast(numbers, "int64"), multiplier]);
+  const numerator = graph.node("Add", [products, divisor]);
+  const quotient = flooredQuotient(graph, numerator, denominator);
   const [low, high] = LIMITS[type];
-  const clamped = clamped64(graph, result, constant(low), constant(high));
-  const stored = type === "s8" ? graph.node("Add", [clamped, constant(128)]) : clamped;
-  return graph.cast(stored, elementTypeOf(type));
+  const number = clamped(graph, quotient, low, high);
+  if (type === "s32") return number;
+  return graph.cast(type === "s8" ? graph.node("Add", [number, graph.int32(128)]) : number, "uint8");
 }

@@ -4,7 +4,7 @@ import { requantized as byRule, thresholds } from "../onnx/requantize/rule.ts";
 import { type DOT_VARIANTS, weightIndex } from "../program/form.ts";
 import { floatOfBits } from "../program/tensor.ts";
 import { type ChannelParameters, readParameters } from "../program/weights.ts";
-import { clamped64 } from "./clamp.ts";
+import { clamped } from "./clamp.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
 import { NotEmittable } from "./not-emittable.ts";
 import type { Place } from "./place.ts";
@@ -31,35 +31,28 @@ export function requantized(
   channels: readonly ChannelParameters[],
   form: (typeof DOT_VARIANTS)[number],
 ): Value {
-  const q = form === "integer" ? shifted(graph, acc, channels) : scaled(graph, acc, channels);
-  const of = (pick: (channel: ChannelParameters) => number): Value =>
-    form === "integer"
-      ? graph.constant(
-          "int64",
-          [channels.length],
-          BigInt64Array.from(channels, (c) => BigInt(pick(c))),
-        )
-      : graph.constant("float", [channels.length], Float32Array.from(channels, pick));
   // Clamped before the zero point is added: a large float has no room for small addends.
-  const low = of(({ lower, zeroPoint }) => lower - zeroPoint);
-  const high = of(({ upper, zeroPoint }) => upper - zeroPoint);
-  const clamped =
-    form === "integer"
-      ? clamped64(graph, q, low, high)
-      : graph.node("Min", [graph.node("Max", [q, low]), high]);
-  return graph.cast(graph.node("Add", [clamped, of(({ zeroPoint }) => zeroPoint)]), "uint8");
+  const low = channels.map(({ lower, zeroPoint }) => lower - zeroPoint);
+  const high = channels.map(({ upper, zeroPoint }) => upper - zeroPoint);
+  const zeroPoints = channels.map(({ zeroPoint }) => zeroPoint);
+  const dims = [channels.length];
+  if (form === "integer") {
+    const number = clamped(graph, shifted(graph, acc, channels), low, high);
+    const zero = graph.constant("int32", dims, Int32Array.from(zeroPoints));
+    return graph.cast(graph.node("Add", [number, zero]), "uint8");
+  }
+  const float = (numbers: readonly number[]): Value =>
+    graph.constant("float", dims, Float32Array.from(numbers));
+  const scaledSums = scaled(graph, acc, channels);
+  const number = graph.node("Min", [graph.node("Max", [scaledSums, float(low)]), float(high)]);
+  return graph.cast(graph.node("Add", [number, float(zeroPoints)]), "uint8");
 }
 
 /** s32 sums by DOT rescaled, channels on the last axis. */
 export function limitedSums(graph: GraphBuilder, acc: Value, channels: readonly ChannelParameters[]): Value {
-  const bounds = (of: (limit: bigint) => bigint): Value =>
-    graph.constant(
-      "int64",
-      [channels.length],
-      BigInt64Array.from(channels, ({ upper }) => of(1n << BigInt(upper & 31))),
-    );
-  const [low, high] = [bounds((limit) => -limit), bounds((limit) => limit - 1n)];
-  return graph.cast(clamped64(graph, shifted(graph, acc, channels), low, high), "int32");
+  const limits = channels.map(({ upper }) => 2 ** (upper & 31));
+  const [low, high] = [limits.map((limit) => -limit), limits.map((limit) => limit - 1)];
+  return clamped(graph, shifted(graph, acc, channels), low, high);
 }
 
 /** binary32 scales of all channels. @throws NotEmittable unless they are finite and above 0 */
@@ -82,14 +75,14 @@ export function shifted(graph: GraphBuilder, acc: Value, channels: readonly Chan
     const largest = 2n ** 31n * BigInt(multiplier) + (addend < 0n ? -addend : addend);
     if (largest >= 2n ** 62n) throw new NotEmittable("a product of the integer form may leave 62 bits");
   }
+  if (channels.some(({ shift }) => (shift & 63) > 61)) throw new NotEmittable("a shift is above 61");
   const of = (pick: (channel: ChannelParameters) => bigint): Value =>
     graph.constant("int64", [channels.length], BigInt64Array.from(channels, pick));
-  if (channels.some(({ shift }) => (shift & 63) > 61)) throw new NotEmittable("a shift is above 61");
   const product = graph.node("Mul", [graph.cast(acc, "int64"), of(({ multiplier }) => BigInt(multiplier))]);
-  const sum = graph.node("Add", [product, of(({ addend }) => addend)]);
-  const unit = of(({ shift }) => 2n ** BigInt(shift & 63));
-  // Mod of a positive divisor is not negative, so the division is exact: together they floor.
-  return graph.node("Div", [graph.node("Sub", [sum, graph.node("Mod", [sum, unit])]), unit]);
+  // Div rounds toward zero: it is given no sum below 0.
+  const raised = graph.node("Add", [product, of(({ addend }) => addend + 2n ** 62n)]);
+  const quotient = graph.node("Div", [raised, of(({ shift }) => 2n ** BigInt(shift & 63))]);
+  return graph.node("Sub", [quotient, of(({ shift }) => 2n ** BigInt(62 - (shift & 63)))]);
 }
 
 /** True if the integer form gives the byte of the binary32 rule for every accumulator from `low` to `high`. Both are

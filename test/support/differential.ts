@@ -95,7 +95,7 @@ export async function compareCase(
   { name, model, runs }: DifferentialCase,
   tally: Tally,
 ): Promise<void> {
-  const emitted = await openEmitted(model, { trace: true });
+  const emitted = await openEmitted(model, { trace: true, claimed: true });
   const expected = executor(model, runs);
   for (const [run, inputs] of runs.entries()) {
     const found = await emitted.run(inputs);
