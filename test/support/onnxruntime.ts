@@ -15,10 +15,14 @@ export interface EmittedProgram {
 }
 
 /** @throws Error if the emitter refuses the program */
-export async function openEmitted(model: Model, options: EmitOptions): Promise<EmittedProgram> {
+export async function openEmitted(
+  model: Model,
+  options: EmitOptions,
+  threads?: number,
+): Promise<EmittedProgram> {
   const emission = emit(model, options);
   if ("refused" in emission) throw new Error(`the emitter refused: ${emission.refused}`);
-  const session = await openSession(emission.onnx);
+  const session = await openSession(emission.onnx, threads);
   return {
     run: (inputs) => run(session, emission, model, inputs),
     close: () => session.release(),

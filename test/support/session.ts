@@ -1,11 +1,11 @@
 import { InferenceSession } from "onnxruntime-node";
 
-/** A session with the options of the child processes: one thread, no graph optimization. */
-export const openSession = (onnx: Uint8Array): Promise<InferenceSession> =>
+/** A session with the options of the child processes: no graph optimization, and one thread where not told otherwise. */
+export const openSession = (onnx: Uint8Array, threads = 1): Promise<InferenceSession> =>
   InferenceSession.create(onnx, {
     graphOptimizationLevel: "disabled",
     executionProviders: ["cpu"],
-    intraOpNumThreads: 1,
+    intraOpNumThreads: threads,
     interOpNumThreads: 1,
     logSeverityLevel: 3,
   });
