@@ -31,6 +31,8 @@ export class GraphBuilder {
   readonly #inputs: Message<"ValueInfo">[] = [];
   readonly #outputs: Message<"ValueInfo">[] = [];
   readonly #constants = new Map<string, Value>();
+  /** what nodes were made of, and what they give */
+  readonly #made = new Map<string, Value>();
   #next = 0;
 
   input(name: string, type: ElementType, dims: readonly number[]): Value {
@@ -69,13 +71,18 @@ export class GraphBuilder {
     return this.constant("int64", [dims.length], BigInt64Array.from(dims, BigInt));
   }
 
+  /** The same operator on the same values is one node. */
   node(
     opType: string,
     input: readonly Value[],
     attributes: Readonly<Record<string, number | readonly number[]>> = {},
     domain = "",
   ): Value {
+    const key = JSON.stringify([domain, opType, input, attributes]);
+    const made = this.#made.get(key);
+    if (made !== undefined) return made;
     const output = this.#name("v");
+    this.#made.set(key, output);
     const attribute = Object.entries(attributes).map(([name, value]) =>
       typeof value === "number" ? { name, type: INT, i: value } : { name, type: INTS, ints: value },
     );

@@ -96,13 +96,15 @@ function move(place: Place): Value {
   if (map.length === count && map.every((from, i) => from === i))
     return reshaped(graph, source, shape(step.a).dims, step.dims);
   const hasGaps = map.includes(-1);
-  const indices = graph.constant(
-    "int32",
-    [map.length],
-    map.map((from) => Math.max(0, from)),
-  );
-  const flat = reshaped(graph, source, shape(step.a).dims, [count]);
-  const moved = reshaped(graph, graph.node("Gather", [flat, indices]), [map.length], step.dims);
+  // Whole rows where a row stays together, else element by element.
+  const length =
+    count % lastDim(step.dims) === 0 && copiesRows(map, lastDim(step.dims)) ? lastDim(step.dims) : 1;
+  const places = map.filter((_, i) => i % length === 0).map((from) => Math.max(0, from) / length);
+  const indices = graph.constant("int32", [places.length], places);
+  const rows = length === 1 ? [count] : [count / length, length];
+  const flat = reshaped(graph, source, shape(step.a).dims, rows);
+  const gathered = length === 1 ? [places.length] : [places.length, length];
+  const moved = reshaped(graph, graph.node("Gather", [flat, indices]), gathered, step.dims);
   if (!hasGaps) return moved;
   const isInside = graph.constant(
     "bool",
@@ -113,6 +115,13 @@ function move(place: Place): Value {
   return selected(place, isInside, moved, other);
 }
 
+/** Whether each row of an output is one of the operand's, read as rows of that length. @param map as of `sourceMap` */
+const copiesRows = (map: Int32Array, length: number): boolean =>
+  length > 1 &&
+  map.every((from, i) =>
+    i % length === 0 ? from >= 0 && from % length === 0 : from === (map[i - 1] as number) + 1,
+  );
+
 function pad(graph: GraphBuilder, { type, k }: Step): Value {
   if (type === "s32") return graph.int32(k | 0);
   if (type === "f32") return graph.constant("float", [], Uint32Array.of(k));
@@ -120,7 +129,7 @@ function pad(graph: GraphBuilder, { type, k }: Step): Value {
 }
 
 const clampIds = (graph: GraphBuilder, ids: Value, rows: number): Value =>
-  graph.node("Min", [graph.node("Max", [ids, graph.int32(0)]), graph.int32(rows - 1)]);
+  graph.node("Clip", [ids, graph.int32(0), graph.int32(rows - 1)]);
 
 function sum({ graph, model, step, value, shape }: Place): Value {
   const { dims } = shape(step.b);
@@ -145,7 +154,7 @@ function saturated(graph: GraphBuilder, value: Value, type: TensorType): Value {
   if (type === "s32") return value;
   if (type === "bool") return graph.cast(graph.cast(value, "bool"), "uint8");
   const [low, high] = type === "u8" ? [0, 255] : [-128, 127];
-  const clamped = graph.node("Min", [graph.node("Max", [value, graph.int32(low)]), graph.int32(high)]);
+  const clamped = graph.node("Clip", [value, graph.int32(low), graph.int32(high)]);
   const stored = type === "s8" ? graph.node("Add", [clamped, graph.int32(128)]) : clamped;
   return graph.cast(stored, "uint8");
 }

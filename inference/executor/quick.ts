@@ -22,8 +22,8 @@ const PRODUCTS_AN_ELEMENT = 16;
 export const isQuick = (program: Program): boolean => elementsOf(program) <= MOST_ELEMENTS;
 
 /** True where onnxruntime is no sooner done, asked in the same process: of quick programs, and of those whose work is mostly
- *  that of steps that judges of version 1 lack, for which the emitted file computes in 64 bits (docs/BENCHMARKS.md,
- *  "Derived models"). */
+ *  that of steps that judges of version 1 lack, for which the emitted file computes in 64 bits: where both take as long,
+ *  no trust in another program's arithmetic is needed (docs/BENCHMARKS.md, "Derived models"). */
 export function isSoonestHere(program: Program): boolean {
   const newer = program.steps.filter(({ opcode, variant }) => sinceVersion(opcode, variant) > 1);
   return isQuick(program) || 2 * workOf(program, newer) > runWork(program);

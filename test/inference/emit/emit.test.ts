@@ -81,6 +81,22 @@ describe("emit", () => {
     expect(emitted(dot, { trace: true })).toMatchObject({ inputs: [0], outputs: [0, 1] });
   });
 
+  it("behavior: equal nodes are one, and rows that stay together are moved as a whole", () => {
+    const at = (view: number, a = 0, p = 0) => ({ view, a, p, b: 0, q: 0, c: 0 });
+    const builder = new ProgramBuilder("raw", 48);
+    const rows = builder.codec("s32", [4, 3], 0);
+    const [even, same] = [0, 1].map(() =>
+      builder.move(rows, [2, 3], [at(1), at(1), at(4, 2, 0), at(3, 1, 1)]),
+    ) as [number, number];
+    builder.arith("add", "s32", even, same);
+    const { onnx } = emitted(builder.model("raw"));
+    expect(operators(onnx)).toEqual(["Gather", "Add", "Identity"]);
+    const indices = decode("Model", onnx).graph?.initializer?.map(({ dims }) =>
+      Array.from(dims ?? []).join(),
+    );
+    expect(indices).toEqual(["2"]);
+  });
+
   it("behavior: a product with the rule that its integer form is equal to is one node", () => {
     for (const variant of [1, 2]) {
       expect(operators(emitted(model({ opcode: "dot", variant }, three())).onnx)).toEqual([
