@@ -40,3 +40,9 @@ export function selected({ graph, step }: Place, condition: Value, yes: Value, n
   const other = graph.node("Where", [condition, one, no]);
   return graph.node("Mul", [graph.node("Where", [graph.node("Not", [condition]), one, yes]), other]);
 }
+
+/** Numbers of a type in its stored form. @param value int32, within the type's limits */
+export function stored(graph: GraphBuilder, value: Value, type: TensorType): Value {
+  if (type === "s32") return value;
+  return graph.cast(type === "s8" ? graph.node("Add", [value, graph.int32(128)]) : value, "uint8");
+}

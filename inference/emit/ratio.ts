@@ -2,7 +2,7 @@ import { LIMITS } from "../profile/range.ts";
 import { lastDim, rowCount, type Step } from "../program/form.ts";
 import { clamped, flooredQuotient } from "./clamp.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
-import { numbers, type Place } from "./place.ts";
+import { numbers, type Place, stored } from "./place.ts";
 
 /** RESCALE ratio. Source: docs/EXACT.md, section 3. */
 export function ratio(place: Place): Value {
@@ -31,7 +31,5 @@ export function quotients(
   const numerator = graph.node("Add", [products, divisor]);
   const quotient = flooredQuotient(graph, numerator, denominator);
   const [low, high] = LIMITS[type];
-  const number = clamped(graph, quotient, low, high);
-  if (type === "s32") return number;
-  return graph.cast(type === "s8" ? graph.node("Add", [number, graph.int32(128)]) : number, "uint8");
+  return stored(graph, clamped(graph, quotient, low, high), type);
 }

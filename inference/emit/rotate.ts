@@ -2,7 +2,7 @@ import { LIMITS } from "../profile/range.ts";
 import { lastDim, type Operand } from "../program/form.ts";
 import { clamped, flooredQuotient } from "./clamp.ts";
 import type { Value } from "./graph.ts";
-import type { Place } from "./place.ts";
+import { type Place, stored } from "./place.ts";
 
 /** ARITH rotate in 64 bits, which the profile proves wide enough: rows of pairs, whose parts are taken one by one. Source:
  *  docs/EXACT.md, section 3. */
@@ -30,9 +30,7 @@ export function rotated({ graph, step, value, shape }: Place): Value {
   const raised = graph.node("Add", [turned, constant(Math.floor(2 ** (step.k - 1)))]);
   const rounded = flooredQuotient(graph, raised, constant(2 ** step.k));
   const [low, high] = LIMITS[step.type];
-  const number = clamped(graph, rounded, low, high);
-  const stored = step.type === "s8" ? graph.node("Add", [number, graph.int32(128)]) : number;
-  const all = step.type === "s32" ? stored : graph.cast(stored, "uint8");
+  const all = stored(graph, clamped(graph, rounded, low, high), step.type);
   const isWhole = [step.a, step.b].some((operand) => shape(operand).dims.join() === step.dims.join());
   const pairs = [...step.dims.slice(0, -1), lastDim(step.dims) / 2, 2];
   return graph.reshape(isWhole ? all : graph.node("Expand", [all, graph.shape(pairs)]), step.dims);

@@ -28,7 +28,7 @@ import { below } from "./below.ts";
 import { dot } from "./dot.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
 import { norm } from "./norm.ts";
-import { numbers, type Place, reshaped, selected } from "./place.ts";
+import { numbers, type Place, reshaped, selected, stored } from "./place.ts";
 import { changed, planes } from "./planes.ts";
 import { ratio } from "./ratio.ts";
 import { biases, parametersOf, requantized, shifted } from "./requantize.ts";
@@ -154,9 +154,7 @@ function saturated(graph: GraphBuilder, value: Value, type: TensorType): Value {
   if (type === "s32") return value;
   if (type === "bool") return graph.cast(graph.cast(value, "bool"), "uint8");
   const [low, high] = type === "u8" ? [0, 255] : [-128, 127];
-  const clamped = graph.node("Clip", [value, graph.int32(low), graph.int32(high)]);
-  const stored = type === "s8" ? graph.node("Add", [clamped, graph.int32(128)]) : clamped;
-  return graph.cast(stored, "uint8");
+  return stored(graph, graph.node("Clip", [value, graph.int32(low), graph.int32(high)]), type);
 }
 
 const COMPARISONS: Readonly<Record<string, string>> = { lt: "Less", le: "LessOrEqual", eq: "Equal" };
