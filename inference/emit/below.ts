@@ -1,7 +1,7 @@
 /** LOOKUP below as ONNX nodes. Source: docs/EXACT.md, section 3. */
 import { lastDim, NONE, rowCount, type Step } from "../program/form.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
-import { type Place, selected } from "./place.ts";
+import { elements, type Place, selected } from "./place.ts";
 
 /** Distances have 33 bits: what is further below the largest than the table reaches is taken for as far. */
 export function below(place: Place): Value {
@@ -19,7 +19,7 @@ export function below(place: Place): Value {
   // What does not count may be above the largest: whatever it finds is not taken.
   const ids = graph.node("Clip", [graph.node("Sub", [most, raised]), graph.int32(0), end]);
   const flat = graph.reshape(ids, [rows * length]);
-  const picked = graph.reshape(graph.node("Gather", [value(step.b), flat]), step.dims);
+  const picked = graph.reshape(elements(place, step.b, flat), step.dims);
   return counts === undefined ? picked : selected(place, counts, picked, nothing(graph, step));
 }
 

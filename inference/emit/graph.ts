@@ -1,7 +1,16 @@
 import { encode } from "../onnx/proto/encode.ts";
 import type { Message } from "../onnx/proto/schema.ts";
 
-export type ElementType = "uint8" | "int8" | "int32" | "int64" | "float" | "double" | "bool";
+export type ElementType =
+  | "uint8"
+  | "int8"
+  | "int32"
+  | "uint32"
+  | "int64"
+  | "uint64"
+  | "float"
+  | "double"
+  | "bool";
 /** TensorProto.DataType. */
 const CODES: Readonly<Record<ElementType, number>> = {
   float: 1,
@@ -11,10 +20,14 @@ const CODES: Readonly<Record<ElementType, number>> = {
   int64: 7,
   bool: 9,
   double: 11,
+  uint32: 12,
+  uint64: 13,
 };
 
 /** AttributeProto.AttributeType. */
-const [INT, INTS] = [2, 7];
+const [INT, STRING, INTS] = [2, 3, 7];
+
+type AttributeValue = number | string | readonly number[];
 
 /** A value of the graph by its name. */
 export type Value = string;
@@ -75,7 +88,7 @@ export class GraphBuilder {
   node(
     opType: string,
     input: readonly Value[],
-    attributes: Readonly<Record<string, number | readonly number[]>> = {},
+    attributes: Readonly<Record<string, AttributeValue>> = {},
     domain = "",
   ): Value {
     const key = JSON.stringify([domain, opType, input, attributes]);
@@ -83,9 +96,7 @@ export class GraphBuilder {
     if (made !== undefined) return made;
     const output = this.#name("v");
     this.#made.set(key, output);
-    const attribute = Object.entries(attributes).map(([name, value]) =>
-      typeof value === "number" ? { name, type: INT, i: value } : { name, type: INTS, ints: value },
-    );
+    const attribute = Object.entries(attributes).map(([name, value]) => ({ name, ...contentOf(value) }));
     this.#nodes.push({ opType, domain, input: [...input], output: [output], attribute });
     return output;
   }
@@ -126,6 +137,12 @@ export class GraphBuilder {
   #name(prefix: string): Value {
     return `${prefix}${this.#next++}`;
   }
+}
+
+function contentOf(value: AttributeValue): Message<"Attribute"> {
+  if (typeof value === "number") return { type: INT, i: value };
+  if (typeof value === "string") return { type: STRING, s: Buffer.from(value) };
+  return { type: INTS, ints: value };
 }
 
 function valueInfo(name: string, type: ElementType, dims: readonly number[]): Message<"ValueInfo"> {

@@ -1,4 +1,4 @@
-import type { Model, Operand, Step, TensorType } from "../program/form.ts";
+import { elementCount, type Model, type Operand, type Step, type TensorType } from "../program/form.ts";
 import type { ElementType, GraphBuilder, Value } from "./graph.ts";
 
 /** What a step's emission needs. */
@@ -22,6 +22,13 @@ export function reshaped(
   to: readonly number[],
 ): Value {
   return from.join() === to.join() ? value : graph.reshape(value, to);
+}
+
+/** An operand's elements by their places in it. By GatherElements: Gather copies each by itself, in some eight times its
+ *  time (onnxruntime 1.30, x86-64). @param places int32 [count] */
+export function elements({ graph, value, shape }: Place, operand: Operand, places: Value): Value {
+  const { dims } = shape(operand);
+  return graph.node("GatherElements", [reshaped(graph, value(operand), dims, [elementCount(dims)]), places]);
 }
 
 /** An integer operand as int32 numbers. */

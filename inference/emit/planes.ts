@@ -25,8 +25,8 @@ export function changed(
 export function planes({ graph, step }: Place, rescaled: Value): Value {
   const number = graph.node("Clip", [rescaled, graph.int32(0), graph.int32(MOST_NUMBER)]);
   const high = graph.node("Div", [number, graph.int32(256)]);
-  const low = graph.node("Sub", [number, graph.node("Mul", [high, graph.int32(256)])]);
-  const joined = graph.node("Concat", [graph.cast(high, "uint8"), graph.cast(low, "uint8")], { axis: 1 });
+  // Cast keeps the lowest byte.
+  const joined = graph.node("Concat", [graph.cast(high, "uint8"), graph.cast(number, "uint8")], { axis: 1 });
   return graph.reshape(joined, step.dims);
 }
 

@@ -1,8 +1,8 @@
 import { LIMITS } from "../profile/range.ts";
 import { lastDim, rowCount, type Step } from "../program/form.ts";
-import { clamped, flooredQuotient } from "./clamp.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
 import { numbers, type Place, stored } from "./place.ts";
+import { clamped, HALF, wide } from "./wide.ts";
 
 /** RESCALE ratio. Source: docs/EXACT.md, section 3. */
 export function ratio(place: Place): Value {
@@ -21,15 +21,17 @@ export function quotients(
   numbers: Value,
   divisors: Value,
 ): Value {
-  const constant = (value: bigint): Value => graph.constant("int64", [], BigInt64Array.of(value));
   // By row: a divisor of at least 1, and a multiplier of 0 where it was below.
-  const divisor = graph.cast(graph.node("Max", [divisors, graph.int32(1)]), "int64");
-  const isBelow = graph.node("Less", [divisors, graph.int32(1)]);
-  const multiplier = graph.node("Where", [isBelow, constant(0n), constant(2n * BigInt(k))]);
-  const denominator = graph.node("Mul", [divisor, constant(2n)]);
-  const products = graph.node("Mul", [graph.cast(numbers, "int64"), multiplier]);
-  const numerator = graph.node("Add", [products, divisor]);
-  const quotient = flooredQuotient(graph, numerator, denominator);
+  const divisor = graph.cast(graph.node("Max", [divisors, graph.int32(1)]), "uint64");
+  const isDivisor = graph.cast(graph.node("Less", [graph.int32(0), divisors]), "uint64");
+  const multiplier = graph.node("Mul", [isDivisor, wide(graph, 2n * BigInt(k))]);
+  const denominator = graph.node("Mul", [divisor, wide(graph, 2n)]);
+  // Div is given nothing below 0: some 2^63 is added, a multiple of the denominator.
+  const added = graph.node("Div", [wide(graph, HALF), denominator]);
+  const addend = graph.node("Add", [graph.node("Mul", [added, denominator]), divisor]);
+  const products = graph.node("Mul", [graph.cast(numbers, "uint64"), multiplier]);
+  const quotient = graph.node("Div", [graph.node("Add", [products, addend]), denominator]);
+  const raised = graph.node("Add", [quotient, graph.node("Sub", [wide(graph, HALF), added])]);
   const [low, high] = LIMITS[type];
-  return stored(graph, clamped(graph, quotient, low, high), type);
+  return stored(graph, clamped(graph, raised, { low: BigInt(low), high: BigInt(high) }), type);
 }

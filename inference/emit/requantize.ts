@@ -4,10 +4,10 @@ import { requantized as byRule, thresholds } from "../onnx/requantize/rule.ts";
 import { type DOT_VARIANTS, weightIndex } from "../program/form.ts";
 import { floatOfBits } from "../program/tensor.ts";
 import { type ChannelParameters, readParameters } from "../program/weights.ts";
-import { clamped } from "./clamp.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
 import { NotEmittable } from "./not-emittable.ts";
 import type { Place } from "./place.ts";
+import { type Bounds, shiftedRight, wide } from "./wide.ts";
 
 /** Parameter words of a step's operand b, the last word of each row. */
 export function parametersOf({ model, step }: Place): ChannelParameters[] {
@@ -37,7 +37,7 @@ export function requantized(
   const zeroPoints = channels.map(({ zeroPoint }) => zeroPoint);
   const dims = [channels.length];
   if (form === "integer") {
-    const number = clamped(graph, shifted(graph, acc, channels), low, high);
+    const number = shifted(graph, acc, channels, { low: low.map(BigInt), high: high.map(BigInt) });
     const zero = graph.constant("int32", dims, Int32Array.from(zeroPoints));
     return graph.cast(graph.node("Add", [number, zero]), "uint8");
   }
@@ -50,9 +50,11 @@ export function requantized(
 
 /** s32 sums by DOT rescaled, channels on the last axis. */
 export function limitedSums(graph: GraphBuilder, acc: Value, channels: readonly ChannelParameters[]): Value {
-  const limits = channels.map(({ upper }) => 2 ** (upper & 31));
-  const [low, high] = [limits.map((limit) => -limit), limits.map((limit) => limit - 1)];
-  return clamped(graph, shifted(graph, acc, channels), low, high);
+  const limits = channels.map(({ upper }) => 2n ** BigInt(upper & 31));
+  return shifted(graph, acc, channels, {
+    low: limits.map((limit) => -limit),
+    high: limits.map((limit) => limit - 1n),
+  });
 }
 
 /** binary32 scales of all channels. @throws NotEmittable unless they are finite and above 0 */
@@ -69,20 +71,20 @@ function scaled(graph: GraphBuilder, acc: Value, channels: readonly ChannelParam
   return graph.node("Round", [graph.node("Mul", [graph.cast(acc, "float"), scale])]);
 }
 
-/** `(acc·M + B) >> S`, int64. */
-export function shifted(graph: GraphBuilder, acc: Value, channels: readonly ChannelParameters[]): Value {
-  for (const { multiplier, addend } of channels) {
-    const largest = 2n ** 31n * BigInt(multiplier) + (addend < 0n ? -addend : addend);
-    if (largest >= 2n ** 62n) throw new NotEmittable("a product of the integer form may leave 62 bits");
-  }
-  if (channels.some(({ shift }) => (shift & 63) > 61)) throw new NotEmittable("a shift is above 61");
-  const of = (pick: (channel: ChannelParameters) => bigint): Value =>
-    graph.constant("int64", [channels.length], BigInt64Array.from(channels, pick));
-  const product = graph.node("Mul", [graph.cast(acc, "int64"), of(({ multiplier }) => BigInt(multiplier))]);
-  // Div rounds toward zero: it is given no sum below 0.
-  const raised = graph.node("Add", [product, of(({ addend }) => addend + 2n ** 62n)]);
-  const quotient = graph.node("Div", [raised, of(({ shift }) => 2n ** BigInt(shift & 63))]);
-  return graph.node("Sub", [quotient, of(({ shift }) => 2n ** BigInt(62 - (shift & 63)))]);
+/** `(acc·M + B) >> S` as int32, modulo 2^32 or between bounds. */
+export function shifted(
+  graph: GraphBuilder,
+  acc: Value,
+  channels: readonly ChannelParameters[],
+  bounds?: Bounds,
+): Value {
+  const multipliers = channels.map(({ multiplier }) => BigInt(multiplier));
+  const products = graph.node("Mul", [graph.cast(acc, "uint64"), wide(graph, multipliers)]);
+  return shiftedRight(graph, products, {
+    addends: channels.map(({ addend }) => addend),
+    shifts: channels.map(({ shift }) => shift & 63),
+    ...(bounds === undefined ? {} : { bounds }),
+  });
 }
 
 /** True if the integer form gives the byte of the binary32 rule for every accumulator from `low` to `high`. Both are

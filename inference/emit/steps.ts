@@ -3,30 +3,25 @@
  *  Tensors of 1-byte types travel as uint8 in stored form (s8 as value + 128): onnxruntime's u8·s8 products saturate
  *  on some CPUs, u8·u8 products do not. Everything but the products is element-wise. */
 
-import { sourceMap } from "../opcodes/move.ts";
 import { planeLength } from "../opcodes/planes.ts";
 import type { Opcode, Variant } from "../program/codes.ts";
 import {
   ARITH_VARIANTS,
   DOT_VARIANTS,
-  elementCount,
   FLOAT_VARIANTS,
-  isBelow,
   isPlanes,
   isRatio,
-  LOOKUP_VARIANTS,
   lastDim,
   NONE,
   REDUCE_VARIANTS,
   rowCount,
-  type Step,
   type TensorType,
-  weightIndex,
 } from "../program/form.ts";
-import { type ChannelParameters, unpackLookup } from "../program/weights.ts";
-import { below } from "./below.ts";
+import type { ChannelParameters } from "../program/weights.ts";
 import { dot } from "./dot.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
+import { lookup, table } from "./lookup.ts";
+import { move } from "./move.ts";
 import { norm } from "./norm.ts";
 import { numbers, type Place, reshaped, selected, stored } from "./place.ts";
 import { changed, planes } from "./planes.ts";
@@ -37,10 +32,7 @@ import { rotated } from "./rotate.ts";
 /** The nodes of each opcode. CODEC steps are outside: they are the graph's inputs. */
 const EMITTERS: Readonly<Record<Exclude<Opcode, "codec">, (place: Place) => Value>> = {
   move,
-  lookup(place) {
-    if (isBelow(place.step)) return below(place);
-    return LOOKUP_VARIANTS[place.step.variant] === "sum" ? sum(place) : pick(place);
-  },
+  lookup,
   dot,
   requant(place) {
     const { acc, channels } = channelSums(place);
@@ -52,11 +44,10 @@ const EMITTERS: Readonly<Record<Exclude<Opcode, "codec">, (place: Place) => Valu
     const isOfPlanes = isPlanes(step);
     const dims = isOfPlanes ? [rowCount(step.dims), planeLength(step)] : shape(step.a).dims;
     const { acc, channels } = channelSums(place, dims);
-    const rescaled = place.graph.cast(shifted(place.graph, acc, channels), "int32");
+    const rescaled = shifted(place.graph, acc, channels);
     return isOfPlanes ? planes(place, rescaled) : rescaled;
   },
-  table: ({ graph, step, value }) =>
-    graph.node("Gather", [value(step.b), graph.cast(value(step.a), "int32")]),
+  table,
   arith,
   float,
   reduce,
@@ -86,67 +77,6 @@ function channelSums(
   const a = step.c === NONE ? numbers : changed(place, numbers, dims ?? own);
   const acc = graph.node("Add", [a, biases(graph, channels)]);
   return { acc, channels };
-}
-
-function move(place: Place): Value {
-  const { graph, step, value, shape } = place;
-  const map = sourceMap(step);
-  const source = value(step.a);
-  const count = elementCount(shape(step.a).dims);
-  if (map.length === count && map.every((from, i) => from === i))
-    return reshaped(graph, source, shape(step.a).dims, step.dims);
-  const hasGaps = map.includes(-1);
-  // Whole rows where a row stays together, else element by element.
-  const length =
-    count % lastDim(step.dims) === 0 && copiesRows(map, lastDim(step.dims)) ? lastDim(step.dims) : 1;
-  const places = map.filter((_, i) => i % length === 0).map((from) => Math.max(0, from) / length);
-  const indices = graph.constant("int32", [places.length], places);
-  const rows = length === 1 ? [count] : [count / length, length];
-  const flat = reshaped(graph, source, shape(step.a).dims, rows);
-  const gathered = length === 1 ? [places.length] : [places.length, length];
-  const moved = reshaped(graph, graph.node("Gather", [flat, indices]), gathered, step.dims);
-  if (!hasGaps) return moved;
-  const isInside = graph.constant(
-    "bool",
-    step.dims,
-    Uint8Array.from(map, (from) => (from < 0 ? 0 : 1)),
-  );
-  const other = step.b === NONE ? pad(graph, step) : value(step.b);
-  return selected(place, isInside, moved, other);
-}
-
-/** Whether each row of an output is one of the operand's, read as rows of that length. @param map as of `sourceMap` */
-const copiesRows = (map: Int32Array, length: number): boolean =>
-  length > 1 &&
-  map.every((from, i) =>
-    i % length === 0 ? from >= 0 && from % length === 0 : from === (map[i - 1] as number) + 1,
-  );
-
-function pad(graph: GraphBuilder, { type, k }: Step): Value {
-  if (type === "s32") return graph.int32(k | 0);
-  if (type === "f32") return graph.constant("float", [], Uint32Array.of(k));
-  return graph.constant("uint8", [], Uint8Array.of(k));
-}
-
-const clampIds = (graph: GraphBuilder, ids: Value, rows: number): Value =>
-  graph.node("Clip", [ids, graph.int32(0), graph.int32(rows - 1)]);
-
-function sum({ graph, model, step, value, shape }: Place): Value {
-  const { dims } = shape(step.b);
-  const [v, d] = dims as [number, number];
-  const values = unpackLookup(model.weights[weightIndex(step.b)] as Uint8Array, v, d);
-  // Row 0 is skipped by definition, whatever it holds.
-  values.fill(0, 0, d);
-  const { dims: idDims } = shape(step.a);
-  const ids = graph.reshape(clampIds(graph, value(step.a), v), [rowCount(idDims), lastDim(idDims)]);
-  const rows = graph.cast(graph.node("Gather", [graph.constant("int8", [v, d], values), ids]), "int32");
-  return graph.reshape(graph.node("ReduceSum", [rows, graph.shape([1])], { keepdims: 0 }), step.dims);
-}
-
-function pick({ graph, step, value, shape }: Place): Value {
-  const [v, d] = shape(step.b).dims as [number, number];
-  const ids = graph.reshape(clampIds(graph, value(step.a), v), [elementCount(step.dims) / d]);
-  return graph.reshape(graph.node("Gather", [value(step.b), ids]), step.dims);
 }
 
 /** int32 numbers saturated to a type, in stored form. */

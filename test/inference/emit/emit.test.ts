@@ -112,7 +112,7 @@ describe("emit", () => {
   it("behavior: an integer form that is not equal to the rule stays in integers", () => {
     for (const change of [{ addend: parameters().addend + 2n ** 20n }, { scaleBits: 0x7fc00000 }]) {
       const { onnx } = emitted(model({ opcode: "dot", variant: 1 }, three(change)));
-      expect(operators(onnx)).toContain("Div");
+      expect(operators(onnx)).toContain("BitShift");
       expect(operators(onnx)).not.toContain("Round");
       expect(operators(onnx)).not.toContain("QGemm");
     }
@@ -169,16 +169,6 @@ describe("emit", () => {
     expect(refusal("requant", 2, { scaleBits: bitsOfFloat(-1) })).toMatchInlineSnapshot(`
       {
         "refused": "step 1 (requant): a requantization scale is not a finite number above 0",
-      }
-    `);
-    expect(refusal("requant", 1, { multiplier: 2 ** 31 })).toMatchInlineSnapshot(`
-      {
-        "refused": "step 1 (requant): a product of the integer form may leave 62 bits",
-      }
-    `);
-    expect(refusal("requant", 1, { shift: 62 })).toMatchInlineSnapshot(`
-      {
-        "refused": "step 1 (requant): a shift is above 61",
       }
     `);
   });
