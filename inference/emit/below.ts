@@ -1,7 +1,7 @@
 /** LOOKUP below as ONNX nodes. Source: docs/EXACT.md, section 3. */
 import { lastDim, NONE, rowCount, type Step } from "../program/form.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
-import { elements, type Place, selected } from "./place.ts";
+import { elements, type Place, reshaped, selected } from "./place.ts";
 
 /** Distances have 33 bits: what is further below the largest than the table reaches is taken for as far. */
 export function below(place: Place): Value {
@@ -11,11 +11,14 @@ export function below(place: Place): Value {
   const numbers = value(step.a);
   const counted = counts === undefined ? numbers : graph.node("Where", [counts, numbers, graph.int32(least)]);
   const [rows, length] = [rowCount(step.dims), lastDim(step.dims)];
-  const most = graph.node("ReduceMax", [graph.reshape(counted, [rows, length])], { axes: [1], keepdims: 1 });
+  const most = graph.node("ReduceMax", [reshaped(graph, counted, step.dims, [rows, length])], {
+    axes: [1],
+    keepdims: 1,
+  });
   const last = (shape(step.b).dims[0] as number) - 1;
   const end = graph.int32(last);
   const floor = graph.node("Sub", [graph.node("Max", [most, graph.int32(least + last)]), end]);
-  const raised = graph.node("Max", [graph.reshape(numbers, [rows, length]), floor]);
+  const raised = graph.node("Max", [reshaped(graph, numbers, step.dims, [rows, length]), floor]);
   // What does not count may be above the largest: whatever it finds is not taken.
   const ids = graph.node("Clip", [graph.node("Sub", [most, raised]), graph.int32(0), end]);
   const flat = graph.reshape(ids, [rows * length]);

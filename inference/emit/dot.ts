@@ -16,7 +16,15 @@ import type { GraphBuilder, Value } from "./graph.ts";
 import { NotEmittable } from "./not-emittable.ts";
 import { type Place, reshaped } from "./place.ts";
 import { planesDot } from "./planes.ts";
-import { biases, isBinary32Rule, limitedSums, parametersOf, requantized, scalesOf } from "./requantize.ts";
+import {
+  biases,
+  isBinary32Rule,
+  limitedSums,
+  parametersOf,
+  requantized,
+  scalesOf,
+  withBiases,
+} from "./requantize.ts";
 
 export function dot(place: Place): Value {
   const { graph, model, step, value, shape } = place;
@@ -29,10 +37,19 @@ export function dot(place: Place): Value {
   const [groups, m] = [step.k, rowCount(step.dims)];
   const bytes = unpackDot(model.weights[weightIndex(step.b)] as Uint8Array, n, k);
   const form = formOf(DOT_VARIANTS[step.variant] as (typeof DOT_VARIANTS)[number], channels, bytes, k);
+  // onnxruntime packs weights of two axes once, others in each run.
+  const batch = groups === 1 ? [] : [groups];
+  const columns = transposed(bytes, groups, n / groups, k);
+  const weights = graph.constant("uint8", [...batch, k, n / groups], columns);
+  const product = (rows: Value): Value =>
+    graph.node("MatMulInteger", [
+      rows,
+      weights,
+      byte(graph, 0),
+      zeroPoints(graph, channels, [...batch, 1, n / groups]),
+    ]);
   if (isPlanesDot(step)) {
-    const each = graph.constant("uint8", [groups, k, n / groups], transposed(bytes, groups, n / groups, k));
-    const offsets = zeroPoints(graph, channels, [groups, 1, n / groups]);
-    const sums = planesDot(place, channels, (rows) => integerProduct(graph, rows, each, offsets));
+    const sums = planesDot(place, channels, product);
     if (isSumsDot(step)) return sums;
     if (step.type !== "s32") return requantized(graph, sums, channels, "integer");
     const limited = limitedSums(graph, sums, channels);
@@ -42,23 +59,13 @@ export function dot(place: Place): Value {
   const from = shape(step.a).dims;
   if (groups === 1) {
     const rows = reshaped(graph, source, from, [m, k]);
-    const weights = graph.constant("uint8", [k, n], transposed(bytes, 1, n, k));
     const result =
       form === "binary32" && isUniform(channels)
         ? fused(graph, rows, weights, channels)
-        : finished(
-            graph,
-            integerProduct(graph, rows, weights, zeroPoints(graph, channels, [n])),
-            channels,
-            form,
-          );
+        : finished(graph, product(rows), channels, form);
     return reshaped(graph, result, [m, n], step.dims);
   }
-  const weights = graph.constant("uint8", [groups, k, n / groups], transposed(bytes, groups, n / groups, k));
-  const zeros = zeroPoints(graph, channels, [groups, 1, n / groups]);
-  const products = grouped(graph, source, from, [m, groups, k], (rows) =>
-    integerProduct(graph, rows, weights, zeros),
-  );
+  const products = grouped(graph, source, from, [m, groups, k], product);
   const result = finished(graph, graph.reshape(products, [m, n]), channels, form);
   return reshaped(graph, result, [m, n], step.dims);
 }
@@ -77,9 +84,6 @@ function activations({ graph, step, value, shape }: Place): Value {
 }
 
 const byte = (graph: GraphBuilder, value: number): Value => graph.constant("uint8", [], Uint8Array.of(value));
-
-const integerProduct = (graph: GraphBuilder, rows: Value, weights: Value, zeros: Value): Value =>
-  graph.node("MatMulInteger", [rows, weights, byte(graph, 0), zeros]);
 
 const offsetsOf = (channels: readonly ChannelParameters[]): Uint8Array =>
   Uint8Array.from(channels, ({ weightOffset }) => weightOffset);
@@ -119,7 +123,7 @@ function finished(
   channels: readonly ChannelParameters[],
   form: Form,
 ): Value {
-  const acc = graph.node("Add", [products, biases(graph, channels)]);
+  const acc = withBiases(graph, products, channels);
   return form === "s32" ? acc : requantized(graph, acc, channels, form);
 }
 

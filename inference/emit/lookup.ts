@@ -3,7 +3,7 @@ import { elementCount, isBelow, LOOKUP_VARIANTS, lastDim, rowCount, weightIndex 
 import { unpackLookup } from "../program/weights.ts";
 import { below } from "./below.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
-import { elements, type Place } from "./place.ts";
+import { elements, type Place, reshaped } from "./place.ts";
 
 export function lookup(place: Place): Value {
   if (isBelow(place.step)) return below(place);
@@ -38,6 +38,6 @@ function pick(place: Place): Value {
 export function table(place: Place): Value {
   const { graph, step, value } = place;
   const count = elementCount(step.dims);
-  const bytes = graph.reshape(graph.cast(value(step.a), "int32"), [count]);
-  return graph.reshape(elements(place, step.b, bytes), step.dims);
+  const bytes = reshaped(graph, graph.cast(value(step.a), "int32"), step.dims, [count]);
+  return reshaped(graph, elements(place, step.b, bytes), [count], step.dims);
 }

@@ -1,12 +1,12 @@
 import type { GraphBuilder, Value } from "./graph.ts";
-import { numbers, type Place } from "./place.ts";
+import { numbers, type Place, reshaped } from "./place.ts";
 import { wide } from "./wide.ts";
 
 /** REDUCE norm of sums below 2^62, which the profile proves: the root of the double is at most one off.
  *  @param rows how many there are, and the length of one. Source: docs/EXACT.md, section 3. */
 export function norm(place: Place, rows: readonly number[]): Value {
   const { graph, step } = place;
-  const x = graph.cast(graph.reshape(numbers(place, step.a), rows), "uint64");
+  const x = graph.cast(reshaped(graph, numbers(place, step.a), place.shape(step.a).dims, rows), "uint64");
   const squares = graph.node("Mul", [x, x]);
   const total = graph.node("Add", [rowSums(graph, squares), wide(graph, BigInt(step.k))]);
   const near = graph.cast(graph.node("Sqrt", [graph.cast(total, "double")]), "uint64");
@@ -15,7 +15,7 @@ export function norm(place: Place, rows: readonly number[]): Value {
   const next = graph.node("Add", [root, wide(graph, 1n)]);
   const isBelow = graph.node("LessOrEqual", [graph.node("Mul", [next, next]), total]);
   const result = graph.cast(graph.node("Add", [root, graph.cast(isBelow, "uint64")]), "int32");
-  return graph.reshape(result, step.dims);
+  return reshaped(graph, result, [rows[0] as number, 1], step.dims);
 }
 
 /** Sums of rows of uint64, in parts of 32 bits, whose sums are exact in doubles: a row that is reduced has at most 2^10
@@ -23,7 +23,7 @@ export function norm(place: Place, rows: readonly number[]): Value {
  *  x86-64). */
 function rowSums(graph: GraphBuilder, squares: Value): Value {
   const sum = (part: Value): Value => {
-    const sums = graph.node("ReduceSum", [graph.cast(part, "double"), graph.shape([1])], { keepdims: 0 });
+    const sums = graph.node("ReduceSum", [graph.cast(part, "double"), graph.shape([1])], { keepdims: 1 });
     return graph.cast(sums, "uint64");
   };
   const high = graph.node("BitShift", [squares, wide(graph, 32n)], { direction: "RIGHT" });

@@ -5,7 +5,7 @@ import type { ChannelParameters } from "../program/weights.ts";
 import type { Value } from "./graph.ts";
 import { type Place, reshaped } from "./place.ts";
 import { quotients } from "./ratio.ts";
-import { biases } from "./requantize.ts";
+import { withBiases } from "./requantize.ts";
 
 /** What numbers are multiplied by, or divided by in parts of their rows. @param numbers s32 of these dims */
 export function changed(
@@ -16,9 +16,10 @@ export function changed(
   const by = value(step.c);
   if (step.k === 0) return graph.node("Mul", [numbers, reshaped(graph, by, shape(step.c).dims, dims)]);
   const count = elementCount(shape(step.c).dims);
-  const parts = graph.reshape(numbers, [count, elementCount(dims) / count]);
-  const found = quotients(graph, { k: step.k, type: "s32" }, parts, graph.reshape(by, [count, 1]));
-  return graph.reshape(found, dims);
+  const rows = [count, elementCount(dims) / count];
+  const parts = reshaped(graph, numbers, dims, rows);
+  const divisors = reshaped(graph, by, shape(step.c).dims, [count, 1]);
+  return reshaped(graph, quotients(graph, { k: step.k, type: "s32" }, parts, divisors), rows, dims);
 }
 
 /** @param rescaled s32 [rows, numbers of a row] */
@@ -27,11 +28,11 @@ export function planes({ graph, step }: Place, rescaled: Value): Value {
   const high = graph.node("Div", [number, graph.int32(256)]);
   // Cast keeps the lowest byte.
   const joined = graph.node("Concat", [graph.cast(high, "uint8"), graph.cast(number, "uint8")], { axis: 1 });
-  return graph.reshape(joined, step.dims);
+  return reshaped(graph, joined, [rowCount(step.dims), lastDim(step.dims)], step.dims);
 }
 
 /** `256·high + low` of the products of each plane, plus bias, modulo 2^32.
- *  @param product of [G, rows, K] with the weights: [G, rows, N / G] */
+ *  @param product of [G, rows, K] with the weights: [G, rows, N / G], without the first axis where G is 1 */
 export function planesDot(
   { graph, step, value, shape }: Place,
   channels: readonly ChannelParameters[],
@@ -40,15 +41,19 @@ export function planesDot(
   const [groups, m, n] = [step.k, rowCount(step.dims), lastDim(step.dims)];
   const { dims } = shape(step.a);
   const k = lastDim(dims) / 2;
+  const batch = groups === 1 ? [] : [groups];
   const order = { perm: [1, 0, 2] };
-  const source = reshaped(graph, value(step.a), dims, [m, groups, 2 * k]);
-  const byGroup = groups === 1 ? source : graph.node("Transpose", [source], order);
-  const products = product(graph.reshape(byGroup, [groups, 2 * m, k]));
-  const apart = graph.reshape(products, [groups, m, 2, n / groups]);
+  const source =
+    groups === 1
+      ? value(step.a)
+      : graph.node("Transpose", [graph.reshape(value(step.a), [m, groups, 2 * k])], order);
+  const products = product(graph.reshape(source, [...batch, 2 * m, k]));
+  const apart = graph.reshape(products, [...batch, m, 2, n / groups]);
   const plane = (index: bigint): Value =>
-    graph.node("Gather", [apart, graph.constant("int64", [], BigInt64Array.of(index))], { axis: 2 });
+    graph.node("Gather", [apart, graph.constant("int64", [], BigInt64Array.of(index))], {
+      axis: batch.length + 1,
+    });
   const sums = graph.node("Add", [graph.node("Mul", [plane(0n), graph.int32(256)]), plane(1n)]);
-  const byRow = groups === 1 ? sums : graph.node("Transpose", [sums], order);
-  const whole = graph.node("Add", [graph.reshape(byRow, [m, n]), biases(graph, channels)]);
-  return graph.reshape(whole, step.dims);
+  const byRow = groups === 1 ? sums : graph.reshape(graph.node("Transpose", [sums], order), [m, n]);
+  return reshaped(graph, withBiases(graph, byRow, channels), [m, n], step.dims);
 }

@@ -1,16 +1,16 @@
 import { LIMITS } from "../profile/range.ts";
 import { lastDim, rowCount, type Step } from "../program/form.ts";
 import type { GraphBuilder, Value } from "./graph.ts";
-import { numbers, type Place, stored } from "./place.ts";
+import { numbers, type Place, reshaped, stored } from "./place.ts";
 import { clamped, HALF, wide } from "./wide.ts";
 
 /** RESCALE ratio. Source: docs/EXACT.md, section 3. */
 export function ratio(place: Place): Value {
   const { graph, step } = place;
-  const rows = rowCount(step.dims);
-  const numerators = graph.reshape(numbers(place, step.a), [rows, lastDim(step.dims)]);
-  const divisors = graph.reshape(place.value(step.b), [rows, 1]);
-  return graph.reshape(quotients(graph, step, numerators, divisors), step.dims);
+  const rows = [rowCount(step.dims), lastDim(step.dims)] as const;
+  const numerators = reshaped(graph, numbers(place, step.a), step.dims, rows);
+  const divisors = reshaped(graph, place.value(step.b), place.shape(step.b).dims, [rows[0], 1]);
+  return reshaped(graph, quotients(graph, step, numerators, divisors), rows, step.dims);
 }
 
 /** `⌊(2·x·M + d) / (2·d)⌋` in 64 bits, which the profile proves wide enough, saturated, in stored form; 0 where d is below 1.

@@ -17,6 +17,14 @@ export function parametersOf({ model, step }: Place): ChannelParameters[] {
   return Array.from({ length: channels }, (_, n) => readParameters(words, (n + 1) * stride - 32));
 }
 
+/** Sums with each channel's bias. */
+export const withBiases = (
+  graph: GraphBuilder,
+  sums: Value,
+  channels: readonly ChannelParameters[],
+): Value =>
+  channels.every(({ bias }) => bias === 0) ? sums : graph.node("Add", [sums, biases(graph, channels)]);
+
 export const biases = (graph: GraphBuilder, channels: readonly ChannelParameters[]): Value =>
   graph.constant(
     "int32",

@@ -26,7 +26,7 @@ import { norm } from "./norm.ts";
 import { numbers, type Place, reshaped, selected, stored } from "./place.ts";
 import { changed, planes } from "./planes.ts";
 import { ratio } from "./ratio.ts";
-import { biases, parametersOf, requantized, shifted } from "./requantize.ts";
+import { parametersOf, requantized, shifted, withBiases } from "./requantize.ts";
 import { rotated } from "./rotate.ts";
 
 /** The nodes of each opcode. CODEC steps are outside: they are the graph's inputs. */
@@ -75,8 +75,7 @@ function channelSums(
   const own = shape(step.a).dims;
   const numbers = reshaped(graph, value(step.a), own, dims ?? own);
   const a = step.c === NONE ? numbers : changed(place, numbers, dims ?? own);
-  const acc = graph.node("Add", [a, biases(graph, channels)]);
-  return { acc, channels };
+  return { acc: withBiases(graph, a, channels), channels };
 }
 
 /** int32 numbers saturated to a type, in stored form. */
@@ -176,11 +175,15 @@ function reduce(place: Place): Value {
   const variant = REDUCE_VARIANTS[step.variant] as (typeof REDUCE_VARIANTS)[number];
   if (variant === "norm") return norm(place, rows);
   if (variant === "sum") {
-    const wide = graph.reshape(numbers(place, step.a), rows);
-    return graph.reshape(graph.node("ReduceSum", [wide, graph.shape([1])], { keepdims: 0 }), step.dims);
+    const wide = reshaped(graph, numbers(place, step.a), dims, rows);
+    const sums = graph.node("ReduceSum", [wide, graph.shape([1])], { keepdims: 1 });
+    return reshaped(graph, sums, [rows[0] as number, 1], step.dims);
   }
   // Stored bytes are in the order of their values, so s8 needs no conversion.
   const operator = variant === "min" ? "ReduceMin" : "ReduceMax";
-  const result = graph.node(operator, [graph.reshape(value(step.a), rows)], { axes: [1], keepdims: 0 });
-  return graph.reshape(result, step.dims);
+  const result = graph.node(operator, [reshaped(graph, value(step.a), dims, rows)], {
+    axes: [1],
+    keepdims: 1,
+  });
+  return reshaped(graph, result, [rows[0] as number, 1], step.dims);
 }
