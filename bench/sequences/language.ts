@@ -1,16 +1,11 @@
 /** SmolLM2 as a program of integers: how long it takes to derive, prove, check and answer, how large its trace is, and a
  *  dispute; beside it llama.cpp, in floats. */
-import { equalBytes } from "../../base/bytes.ts";
-import type { CodecInput } from "../../inference/codecs/input.ts";
-import { encodeOutput } from "../../inference/codecs/output.ts";
 import { findByRows } from "../../inference/executor/find-output.ts";
-import type { PreparedModel } from "../../inference/executor/prepared-model.ts";
 import type { RowPlan } from "../../inference/executor/rows/plan.ts";
-import type { Tensor } from "../../inference/program/form.ts";
-import { openEmitted } from "../../test/support/onnxruntime.ts";
 import { type DerivedSubject, LENGTHS, LONG_PROMPT, languageModel, withDerived } from "../derived.ts";
 import { asNode } from "../node.ts";
 import { type Measured, megabytes } from "../report.ts";
+import { leastByOnnxruntime } from "./by-onnxruntime.ts";
 import { addDispute, lastProduct } from "./dispute.ts";
 import { generateByLlamaCpp } from "./llama-cpp.ts";
 import { evaluated, inPercent, inSeconds, MIB, ModelFigures } from "./measured.ts";
@@ -45,7 +40,7 @@ async function measuredOf(subject: DerivedSubject, path: string): Promise<Measur
   figures.add("the first check, which makes kernels", inSeconds(node.firstCheckSeconds));
   figures.add("planning rows, once", inSeconds(subject.planSeconds));
   figures.atMost("checking an answer, one pass", node.checkSeconds, inSeconds, 4);
-  const byRuntime = await checkByOnnxruntime(prepared, input, output);
+  const byRuntime = await leastByOnnxruntime(prepared, [input, output], { threads: THREADS, runs: RUNS });
   figures.atMost("checking an answer by onnxruntime", byRuntime, inSeconds, 1);
   figures.atMost("a pass and its commitment, in two threads", node.commitSeconds, inSeconds, 30);
   figures.atMost("the first id of an answer", seen[0] as number, inSeconds, 1);
@@ -59,27 +54,6 @@ async function measuredOf(subject: DerivedSubject, path: string): Promise<Measur
   }
   await addDispute(figures, { prepared, input, step: lastProduct(model) }, 1_300_000);
   return { figures: figures.all, rows: figures.rows("smollm2") };
-}
-
-/** Seconds of the fastest run of the emitted file, which takes the answer as an input. */
-async function checkByOnnxruntime(
-  prepared: PreparedModel,
-  input: CodecInput,
-  output: Uint8Array,
-): Promise<number> {
-  const { model, program } = prepared;
-  const emitted = await openEmitted(model, { claimed: true }, THREADS);
-  const tensors = prepared.inputTensors(input, output);
-  let least = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < RUNS; i++) {
-    const began = performance.now();
-    const [found] = await emitted.run(tensors);
-    least = Math.min(least, (performance.now() - began) / 1000);
-    if (!equalBytes(encodeOutput(program, found as Tensor), output))
-      throw new Error("onnxruntime gives another answer than the executor.");
-  }
-  await emitted.close();
-  return least;
 }
 
 /** Of the ids behind the first one. @param seen seconds from the prompt to each */

@@ -79,4 +79,4 @@ export function evaluated(folder: string): Readonly<Record<string, number>> {
 
 export const inPercent = (value: number): string => `${value} %`;
 export const inSeconds = (value: number): string => `${value.toFixed(value < 10 ? 2 : 1)} s`;
-export const inMilliseconds = (value: number): string => `${(1000 * value).toFixed(0)} ms`;
+export const inMilliseconds = (value: number): string => `${(1000 * value).toFixed(1)} ms`;
