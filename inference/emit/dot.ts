@@ -101,7 +101,7 @@ function zeroPoints(
     : graph.constant("uint8", dims, offsets);
 }
 
-/** [m·G, K] as a batch of G products, and back to [m, G, N/G]. One row needs no transposition. */
+/** [m·G, K] as a batch of G products: [m, G, N/G], or of one row, which needs no transposition, [G, 1, N/G]. */
 function grouped(
   graph: GraphBuilder,
   source: Value,

@@ -33,7 +33,7 @@ export interface EmitOptions {
 
 /** Writes a program as ONNX. 1-byte tensors are uint8 in stored form, s32 is int32, f32 float.
  *  Equal to the canonical executor on every program that import accepts; deterministic.
- *  @returns why not, for weights that no import accepts, or a program that reads the claimed output */
+ *  @returns why not: weights that no import accepts, a program that reads the claimed output, or constants of 2 GB */
 export function emit(
   model: Model,
   { trace = false, claimed = false }: EmitOptions = {},

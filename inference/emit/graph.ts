@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { encode } from "../onnx/proto/encode.ts";
 import type { Message } from "../onnx/proto/schema.ts";
+import { NotEmittable } from "./not-emittable.ts";
 
 export type ElementType =
   | "uint8"
@@ -37,6 +39,11 @@ const OPSET = 17;
 const MICROSOFT = "com.microsoft";
 const IR_VERSION = 8;
 
+/** onnxruntime reads no file of 2^31 bytes; nodes have what is left. */
+const MOST_CONSTANT_BYTES = 2_000_000_000;
+/** Constants up to this size are told apart as they are, longer ones by their hashes. */
+const SHORT_BYTES = 64;
+
 /** Builds an ONNX graph node by node. Names are numbered, so the same calls give the same bytes. */
 export class GraphBuilder {
   readonly #nodes: Message<"Node">[] = [];
@@ -46,7 +53,14 @@ export class GraphBuilder {
   readonly #constants = new Map<string, Value>();
   /** what nodes were made of, and what they give */
   readonly #made = new Map<string, Value>();
+  readonly #most: number;
+  #constantBytes = 0;
   #next = 0;
+
+  /** @param most bytes of all constants */
+  constructor(most = MOST_CONSTANT_BYTES) {
+    this.#most = most;
+  }
 
   input(name: string, type: ElementType, dims: readonly number[]): Value {
     this.#inputs.push(valueInfo(name, type, dims));
@@ -59,16 +73,20 @@ export class GraphBuilder {
     this.#outputs.push(valueInfo(name, type, dims));
   }
 
-  /** @param data little-endian elements, as typed arrays hold them */
+  /** Equal constants are one. @param data little-endian elements, as typed arrays hold them @throws NotEmittable */
   constant(type: ElementType, dims: readonly number[], data: ArrayBufferView): Value {
     const rawData = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-    const key =
-      rawData.length <= 64 ? `${type} ${dims.join()} ${Buffer.from(rawData).toString("hex")}` : undefined;
-    const known = key === undefined ? undefined : this.#constants.get(key);
+    const isShort = rawData.length <= SHORT_BYTES;
+    const content = isShort ? Buffer.from(rawData) : createHash("sha256").update(rawData).digest();
+    const key = `${type} ${dims.join()} ${content.toString("hex")}`;
+    const known = this.#constants.get(key);
     if (known !== undefined) return known;
+    this.#constantBytes += rawData.length;
+    if (this.#constantBytes > this.#most)
+      throw new NotEmittable(`with it the file's constants have more than ${this.#most} bytes`);
     const name = this.#name("c");
     this.#initializers.push({ name, dataType: CODES[type], dims, rawData: rawData.slice() });
-    if (key !== undefined) this.#constants.set(key, name);
+    this.#constants.set(key, name);
     return name;
   }
 

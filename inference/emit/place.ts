@@ -1,4 +1,4 @@
-import { elementCount, type Model, type Operand, type Step, type TensorType } from "../program/form.ts";
+import { elementCount, type Model, NONE, type Operand, type Step, type TensorType } from "../program/form.ts";
 import type { ElementType, GraphBuilder, Value } from "./graph.ts";
 
 /** What a step's emission needs. */
@@ -35,8 +35,20 @@ export function elements({ graph, value, shape }: Place, operand: Operand, place
 export function numbers({ graph, value, shape }: Place, operand: Operand): Value {
   const { type } = shape(operand);
   if (type === "s32") return value(operand);
-  const wide = graph.cast(value(operand), "int32");
-  return type === "s8" ? graph.node("Sub", [wide, graph.int32(128)]) : wide;
+  const bytes = graph.cast(value(operand), "int32");
+  return type === "s8" ? graph.node("Sub", [bytes, graph.int32(128)]) : bytes;
+}
+
+/** Whether operands under broadcast have the dims of the output: not all of them repeat along one axis. */
+export function isWhole({ step, shape }: Place): boolean {
+  const operands = [step.a, step.b, step.c].filter((operand) => operand !== NONE).map((o) => shape(o).dims);
+  const hasRank = operands.some((dims) => dims.length === step.dims.length);
+  return (
+    hasRank &&
+    step.dims.every((dim, axis) =>
+      operands.some((dims) => (dims[dims.length - step.dims.length + axis] ?? 1) === dim),
+    )
+  );
 }
 
 /** `condition ? yes : no`, bit for bit: Where turns a −0 of its second operand into +0, one of its third it keeps. So

@@ -1,12 +1,13 @@
 import { LIMITS } from "../profile/range.ts";
 import { lastDim, type Operand } from "../program/form.ts";
 import type { Value } from "./graph.ts";
-import { type Place, stored } from "./place.ts";
+import { isWhole, type Place, stored } from "./place.ts";
 import { shiftedRight } from "./wide.ts";
 
 /** ARITH rotate modulo 2^64, which the profile proves wide enough: rows of pairs, whose parts are taken one by one. Source:
  *  docs/EXACT.md, section 3. */
-export function rotated({ graph, step, value, shape }: Place): Value {
+export function rotated(place: Place): Value {
+  const { graph, step, value, shape } = place;
   /** The first and the second elements of an operand's pairs. */
   const sides = (operand: Operand): readonly [Value, Value] => {
     const { dims } = shape(operand);
@@ -31,7 +32,6 @@ export function rotated({ graph, step, value, shape }: Place): Value {
   // A shift of 0 has no half.
   const addends = 2n ** BigInt(step.k) / 2n;
   const all = stored(graph, shiftedRight(graph, turned, { addends, shifts: [step.k], bounds }), step.type);
-  const isWhole = [step.a, step.b].some((operand) => shape(operand).dims.join() === step.dims.join());
   const pairs = [...step.dims.slice(0, -1), lastDim(step.dims) / 2, 2];
-  return graph.reshape(isWhole ? all : graph.node("Expand", [all, graph.shape(pairs)]), step.dims);
+  return graph.reshape(isWhole(place) ? all : graph.node("Expand", [all, graph.shape(pairs)]), step.dims);
 }

@@ -23,7 +23,7 @@ import type { GraphBuilder, Value } from "./graph.ts";
 import { lookup, table } from "./lookup.ts";
 import { move } from "./move.ts";
 import { norm } from "./norm.ts";
-import { numbers, type Place, reshaped, selected, stored } from "./place.ts";
+import { isWhole, numbers, type Place, reshaped, selected, stored } from "./place.ts";
 import { changed, planes } from "./planes.ts";
 import { ratio } from "./ratio.ts";
 import { parametersOf, requantized, shifted, withBiases } from "./requantize.ts";
@@ -117,14 +117,8 @@ function arith(place: Place): Value {
 }
 
 /** Repeats a value along the output's dims where all its operands are smaller than the output. */
-function spread({ graph, step, shape }: Place, value: Value): Value {
-  const operands = [step.a, step.b, step.c].filter((operand) => operand !== NONE).map((o) => shape(o).dims);
-  const isWhole = step.dims.every((dim, axis) =>
-    operands.some((dims) => (dims[dims.length - step.dims.length + axis] ?? 1) === dim),
-  );
-  const hasRank = operands.some((dims) => dims.length === step.dims.length);
-  return isWhole && hasRank ? value : graph.node("Expand", [value, graph.shape(step.dims)]);
-}
+const spread = (place: Place, value: Value): Value =>
+  isWhole(place) ? value : place.graph.node("Expand", [value, place.graph.shape(place.step.dims)]);
 
 function float(place: Place): Value {
   const { graph, step, value } = place;
@@ -175,8 +169,8 @@ function reduce(place: Place): Value {
   const variant = REDUCE_VARIANTS[step.variant] as (typeof REDUCE_VARIANTS)[number];
   if (variant === "norm") return norm(place, rows);
   if (variant === "sum") {
-    const wide = reshaped(graph, numbers(place, step.a), dims, rows);
-    const sums = graph.node("ReduceSum", [wide, graph.shape([1])], { keepdims: 1 });
+    const addends = reshaped(graph, numbers(place, step.a), dims, rows);
+    const sums = graph.node("ReduceSum", [addends, graph.shape([1])], { keepdims: 1 });
     return reshaped(graph, sums, [rows[0] as number, 1], step.dims);
   }
   // Stored bytes are in the order of their values, so s8 needs no conversion.

@@ -26,9 +26,9 @@ export interface Bounds {
   readonly high: Each;
 }
 
-/** int32 numbers between bounds. In no other type: onnxruntime's Max, Min and Clip of int64 take numbers of 2^31 to
- *  2^32 − 1 for negative ones (1.30, x86-64). @param numbers uint64, raised by 2^63, with which they keep their order, and
- *  their lowest 32 bits */
+/** int32 numbers between bounds. Of the 64-bit types in uint64 alone: onnxruntime's Max, Min and Clip of int64 take numbers
+ *  of 2^31 to 2^32 − 1 for negative ones (1.30, x86-64).
+ *  @param numbers uint64, signed ones raised by 2^63, which keeps their order and their lowest 32 bits */
 export function clamped(graph: GraphBuilder, numbers: Value, { low, high }: Bounds): Value {
   const bounds = [raised(graph, low), raised(graph, high)] as const;
   const isOfAll = [low, high].every((each) => typeof joined(each) === "bigint");
