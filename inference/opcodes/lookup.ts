@@ -130,11 +130,12 @@ function pick(step: Step, { dims, constant }: PreparedOperand): Kernel {
 }
 
 /** @param table of rows of one element, as bits */
-function pickEach({ type }: Step, table: TensorData): Kernel {
+const pickEach =
+  ({ type }: Step, table: TensorData): Kernel =>
+  (out, a, _b, _c, from = 0, to = out.length) =>
+    pickInto(elementBytes(type) === 4 ? bitsOf(out) : out, from, to, a as Int32Array, table);
+
+function pickInto(target: TensorData, from: number, to: number, ids: Int32Array, table: TensorData): void {
   const last = table.length - 1;
-  return (out, a, _b, _c, from = 0, to = out.length) => {
-    const ids = a as Int32Array;
-    const target = elementBytes(type) === 4 ? bitsOf(out) : out;
-    for (let at = from; at < to; at++) target[at] = table[clamp(ids[at] as number, last)] as number;
-  };
+  for (let at = from; at < to; at++) target[at] = table[clamp(ids[at] as number, last)] as number;
 }

@@ -24,10 +24,13 @@ function norm(
   k: number,
 ): number {
   const offset = type === "s8" ? 128 : 0;
-  let [high, middle, low] = [0, 0, 0];
+  let high = 0;
+  let middle = 0;
+  let low = 0;
   for (let i = from; i < from + length; i++) {
     const x = (data[i] as number) - offset;
-    const [h, l] = [x >> 16, x & 0xffff];
+    const h = x >> 16;
+    const l = x & 0xffff;
     high += h * h;
     middle += h * l;
     low += l * l;

@@ -13,25 +13,33 @@ export function prepareRotate(
   [a, b]: readonly [PreparedOperand, PreparedOperand],
 ): Kernel {
   const [readA, readB] = [integerReader(dims, a, 0), integerReader(dims, b, 1)];
-  const [half, unit] = [2 ** (k - 1), 2 ** k];
   // Rows and chunks are even, so a part begins with a pair's first element.
   return inChunks(elementCount(dims), (out, at, left, right) => {
-    const [numbers, turns] = [readA(left, at, out.length), readB(right, at, out.length)];
     const found = unstored(out.length);
-    for (let i = 0; i < out.length; i += 2) {
-      const [x, y] = [numbers[i] as number, numbers[i + 1] as number];
-      const [c, s] = [turns[i] as number, turns[i + 1] as number];
-      const [xc, ys, xs, yc] = [x * c, y * s, x * s, y * c];
-      if (isExact(xc) && isExact(ys) && isExact(xs) && isExact(yc)) {
-        found[i] = saturated(Math.floor((xc - ys + half) / unit));
-        found[i + 1] = saturated(Math.floor((xs + yc + half) / unit));
-      } else {
-        found[i] = sumOfProducts(x, c, -y, s, k);
-        found[i + 1] = sumOfProducts(x, s, y, c, k);
-      }
-    }
+    rotateInto(found, readA(left, at, out.length), readB(right, at, out.length), k);
     saturateInto(out, type, found);
   });
+}
+
+/** Pairs of numbers by pairs of turns, as s32. */
+function rotateInto(found: Int32Array, numbers: Int32Array, turns: Int32Array, k: number): void {
+  const half = 2 ** (k - 1);
+  const unit = 2 ** k;
+  for (let i = 0; i < found.length; i += 2) {
+    const x = numbers[i] as number;
+    const y = numbers[i + 1] as number;
+    const c = turns[i] as number;
+    const s = turns[i + 1] as number;
+    const first = x * c - y * s;
+    const second = x * s + y * c;
+    if (isExact(x * c) && isExact(y * s) && isExact(x * s) && isExact(y * c)) {
+      found[i] = saturated(Math.floor((first + half) / unit));
+      found[i + 1] = saturated(Math.floor((second + half) / unit));
+    } else {
+      found[i] = sumOfProducts(x, c, -y, s, k);
+      found[i + 1] = sumOfProducts(x, s, y, c, k);
+    }
+  }
 }
 
 /** Below it two products, and a half beside their sum, are exact doubles. */
