@@ -224,11 +224,11 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     [
       "rotations are rounded toward zero",
       `${OPCODES}rotate.ts`,
-      "Math.floor((xs + yc + half)",
-      "Math.trunc((xs + yc + half)",
+      "Math.floor((second + half)",
+      "Math.trunc((second + half)",
     ],
     ["bytes of rotations wrap", `${OPCODES}rotate.ts`, "saturateInto(out, type, found);", "out.set(found);"],
-    ["pairs are turned the other way", `${OPCODES}rotate.ts`, "(xc - ys + half)", "(xc + ys + half)"],
+    ["pairs are turned the other way", `${OPCODES}rotate.ts`, "x * c - y * s;", "x * c + y * s;"],
     [
       "the quotient rounds down",
       `${OPCODES}arith.ts`,
