@@ -13,6 +13,8 @@ import { evaluated, inPercent, inSeconds, MIB, ModelFigures } from "./measured.t
 /** Of the language model, as of llama.cpp beside it. */
 const THREADS = 2;
 const RUNS = 6;
+/** The same answer, by either: what is reported is the one whose first id was there the soonest. */
+const ANSWERS = 4;
 
 /** @param path of the file of weights */
 export const measureLanguageModel = (path: string): Promise<Measured> =>
@@ -21,10 +23,9 @@ export const measureLanguageModel = (path: string): Promise<Measured> =>
 async function measuredOf(subject: DerivedSubject, path: string): Promise<Measured> {
   const { prepared, input, folder, calldata, output } = subject;
   const { model } = prepared;
-  const seen: number[] = [];
-  const began = performance.now();
-  findByRows(prepared, prepared.rowPlan() as RowPlan, input, () =>
-    seen.push((performance.now() - began) / 1000),
+  const plan = prepared.rowPlan() as RowPlan;
+  const seen = fastest(
+    Array.from({ length: ANSWERS }, () => secondsOfIds((see) => findByRows(prepared, plan, input, see))),
   );
   const node = asNode({ folder, calldata, output });
   const figures = new ModelFigures(`SmolLM2-135M, ${LENGTHS.prompt} + ${LENGTHS.answer} ids`);
@@ -46,15 +47,31 @@ async function measuredOf(subject: DerivedSubject, path: string): Promise<Measur
   figures.atMost("the first id of an answer", seen[0] as number, inSeconds, 1);
   figures.atLeast("further ids a second", rateOf(seen), (rate) => rate.toFixed(1), 30);
   figures.atMost("most memory of a node that does all that", node.memory, megabytes, 1536 * MIB);
-  const peer = await generateByLlamaCpp(path, LONG_PROMPT, LENGTHS.answer);
-  if (peer === undefined) figures.add("llama.cpp beside it", "not measured: it is not installed");
+  const answers = await generateByLlamaCpp(path, {
+    prompt: LONG_PROMPT,
+    count: LENGTHS.answer,
+    times: ANSWERS,
+  });
+  if (answers === undefined) figures.add("llama.cpp beside it", "not measured: it is not installed");
   else {
-    figures.add("llama.cpp, the first id", inSeconds(peer.seen[0] as number));
-    figures.add("llama.cpp, further ids a second", rateOf(peer.seen).toFixed(1));
+    const peer = fastest(answers);
+    figures.add("llama.cpp, the first id", inSeconds(peer[0] as number));
+    figures.add("llama.cpp, further ids a second", rateOf(peer).toFixed(1));
   }
   await addDispute(figures, { prepared, input, step: lastProduct(model) }, 1_300_000);
   return { figures: figures.all, rows: figures.rows("smollm2") };
 }
+
+/** Seconds from the prompt to each id. */
+function secondsOfIds(find: (see: () => void) => unknown): readonly number[] {
+  const seen: number[] = [];
+  const began = performance.now();
+  find(() => seen.push((performance.now() - began) / 1000));
+  return seen;
+}
+
+const fastest = (answers: readonly (readonly number[])[]): readonly number[] =>
+  answers.reduce((best, seen) => ((seen[0] as number) < (best[0] as number) ? seen : best));
 
 /** Of the ids behind the first one. @param seen seconds from the prompt to each */
 function rateOf(seen: readonly number[]): number {

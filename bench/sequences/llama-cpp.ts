@@ -9,12 +9,6 @@ const FOLDER = join(projectRoot, "build", "executor-data", "llama");
 
 const THREADS = 2;
 
-export interface Generated {
-  readonly ids: readonly number[];
-  /** seconds from the prompt to each id */
-  readonly seen: readonly number[];
-}
-
 /** What is used of node-llama-cpp here. */
 interface Library {
   getLlama(options: {
@@ -40,12 +34,16 @@ interface Library {
   }>;
 }
 
-/** The likeliest ids behind a prompt. @param count how many @returns undefined where llama.cpp is not installed */
+/** Finds the likeliest ids behind a prompt, one time after the other.
+ *  @param count ids @returns of each time the seconds from the prompt to each id; undefined where llama.cpp is not installed */
 export async function generateByLlamaCpp(
   weights: string,
-  prompt: readonly number[],
-  count: number,
-): Promise<Generated | undefined> {
+  {
+    prompt,
+    count,
+    times,
+  }: { readonly prompt: readonly number[]; readonly count: number; readonly times: number },
+): Promise<readonly (readonly number[])[] | undefined> {
   if (!isLlamaInstalled(FOLDER)) return undefined;
   const library = (await import(pathToFileURL(llamaFiles(FOLDER).library).href)) as Library;
   const llama = await library.getLlama({
@@ -56,20 +54,18 @@ export async function generateByLlamaCpp(
     const model = await llama.loadModel({ modelPath: weights });
     const context = await model.createContext({ contextSize: prompt.length + count + 1, threads: THREADS });
     const sequence = context.getSequence();
-    let generated: Generated = { ids: [], seen: [] };
-    // The first time fills memory.
-    for (let round = 0; round < 2; round++) {
+    const answers: number[][] = [];
+    for (let time = 0; time < times; time++) {
       await sequence.clearHistory();
-      const [ids, seen]: [number[], number[]] = [[], []];
+      const seen: number[] = [];
       const began = performance.now();
-      for await (const id of sequence.evaluate(prompt, { temperature: 0, yieldEogToken: true })) {
+      for await (const _ of sequence.evaluate(prompt, { temperature: 0, yieldEogToken: true })) {
         seen.push((performance.now() - began) / 1000);
-        ids.push(id);
-        if (ids.length === count) break;
+        if (seen.length === count) break;
       }
-      generated = { ids, seen };
+      answers.push(seen);
     }
-    return generated;
+    return answers;
   } finally {
     await llama.dispose();
   }

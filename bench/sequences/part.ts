@@ -22,6 +22,6 @@ export const SEQUENCES_PART: Part = {
   name: "sequences",
   title: "Derived models",
   method:
-    "models/sentiment-transformer, and SmolLM2-135M-Instruct from the file that ASSAY_WEIGHTS names or `npm run test:executor` installs. The classifier runs in one thread, and in onnxruntime in one and in two; the language model in two, in onnxruntime, too, as llama.cpp beside it, but for its commitment, which a node makes in as many threads as the machine has cores. The node is a process of its own; its memory is of loading, proving, checking and committing. How far a model is from floats is what its eval.json says (`assay model eval`). A dispute is over one wrong element of the last product of 16 bits, from the challenge to the conviction.",
+    "models/sentiment-transformer, and SmolLM2-135M-Instruct from the file that ASSAY_WEIGHTS names or `npm run test:executor` installs. The classifier runs in one thread, and in onnxruntime in one and in two; the language model in two, in onnxruntime, too, as llama.cpp beside it, but for its commitment, which a node makes in as many threads as the machine has cores. The node is a process of its own; its memory is of loading, proving, checking and committing. Answers of both are found four times; the one whose first id was there the soonest is reported. How far a model is from floats is what its eval.json says (`assay model eval`). A dispute is over one wrong element of the last product of 16 bits, from the challenge to the conviction.",
   run,
 };
