@@ -17,14 +17,14 @@ import { ONNXRUNTIME } from "./peers.ts";
 import { type Figure, grouped, type Part } from "./report.ts";
 
 const CHANNELS = 64;
-const SIDE = 28;
+const SIDE = 24;
 const KERNEL = 3;
 const MAP = [1, CHANNELS, SIDE, SIDE];
 /** What the executor may take, times onnxruntime, and seconds for the trace. */
 const TARGETS = { layer: 15, shipped: 3, traceSeconds: 10 };
 const TRACE_ELEMENTS = 10 ** 7;
 
-/** Convolutions 3 × 3 of 64 channels over maps of 28 × 28, one after the other: a file of QLinearConv nodes. */
+/** Convolutions 3 × 3 of 64 channels over maps of 24 × 24, one after the other: a file of QLinearConv nodes. */
 function convolutions(count: number): Uint8Array {
   const rng = createRng(2);
   const constants: Record<string, TestTensor> = {
@@ -135,7 +135,7 @@ async function executor(): Promise<Figure[]> {
   return figures;
 }
 
-const LAYERS = 11;
+const LAYERS = 15;
 
 async function traces(): Promise<Figure[]> {
   const prepared = imported(convolutions(LAYERS));

@@ -3,7 +3,7 @@
 import type { Logger } from "../base/log.ts";
 import { commitWeights } from "../inference/commit/commitments.ts";
 import { prepare } from "../inference/executor/prepare.ts";
-import { isSoonestHere } from "../inference/executor/quick.ts";
+import { isForExecutorAlone } from "../inference/executor/quick.ts";
 import type { LoadedModel } from "../inference/model-folder.ts";
 import { readsClaimed } from "../inference/program/form.ts";
 import type { StateReader } from "../protocol/chain/reads.ts";
@@ -34,7 +34,7 @@ export async function coverModels(
     covered.set(id, {
       ...{ id, name, prepared: prepare(model, selector), weights: commitWeights(model) },
       // What reads the claimed output is checked in one pass by the executor; all others would find the output.
-      isQuick: readsClaimed(model.program) || (isSoonestHere(model.program) && !asksFastPath(modelId)),
+      isQuick: readsClaimed(model.program) || (isForExecutorAlone(model.program) && !asksFastPath(modelId)),
     });
   }
   return covered;

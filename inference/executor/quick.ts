@@ -21,10 +21,11 @@ const PRODUCTS_AN_ELEMENT = 16;
  *  faster path is before it. By the program's size alone, so that it is the same on every machine. */
 export const isQuick = (program: Program): boolean => elementsOf(program) <= MOST_ELEMENTS;
 
-/** True where onnxruntime is no sooner done, asked in the same process: of quick programs, and of those whose work is mostly
- *  that of steps that judges of version 1 lack, for which the emitted file computes in 64 bits: where both take as long,
- *  no trust in another program's arithmetic is needed (docs/BENCHMARKS.md, "Derived models"). */
-export function isSoonestHere(program: Program): boolean {
+/** True where the executor is asked at once: of quick programs, and of those whose work is mostly that of steps that judges
+ *  of version 1 lack. Those the emitted file computes in 64 bits, in two thirds of the executor's time (docs/BENCHMARKS.md,
+ *  "Derived models"), by kernels of onnxruntime few of which others use, and some of which are wrong
+ *  (inference/emit/wide.ts): a third of the time is not worth that trust. */
+export function isForExecutorAlone(program: Program): boolean {
   const newer = program.steps.filter(({ opcode, variant }) => sinceVersion(opcode, variant) > 1);
   return isQuick(program) || 2 * workOf(program, newer) > runWork(program);
 }

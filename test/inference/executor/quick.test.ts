@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { modelFolder } from "../../../cli/model-source.ts";
 import { step } from "../../../conformance/generate/small-programs.ts";
-import { isQuick, isSoonestHere } from "../../../inference/executor/quick.ts";
+import { isForExecutorAlone, isQuick } from "../../../inference/executor/quick.ts";
 import { loadModelFolder } from "../../../inference/model-folder.ts";
 import { variantCode } from "../../../inference/program/codes.ts";
 import { heavyModel } from "../../support/heavy-model.ts";
@@ -27,21 +27,21 @@ describe("isQuick", () => {
   });
 });
 
-describe("isSoonestHere", () => {
+describe("isForExecutorAlone", () => {
   it("behavior: quick programs are, and those whose work is mostly of steps that the emitted file computes in 64 bits", () => {
-    expect(isSoonestHere(loadModelFolder(modelFolder("credit")).model.program)).toBe(true);
+    expect(isForExecutorAlone(loadModelFolder(modelFolder("credit")).model.program)).toBe(true);
     const { program } = heavyModel().model;
-    expect(isSoonestHere(program)).toBe(false);
+    expect(isForExecutorAlone(program)).toBe(false);
     const below = variantCode("lookup", "below");
     const large = step({ opcode: "lookup", variant: below, type: "u8", dims: [8_192, 8_192] });
-    expect(isSoonestHere({ ...program, steps: [...program.steps, large] })).toBe(true);
+    expect(isForExecutorAlone({ ...program, steps: [...program.steps, large] })).toBe(true);
   });
 
-  it("attack: one small step of a newer judge makes a large program no sooner done", () => {
+  it("attack: one small step of a newer judge does not keep a large program from onnxruntime", () => {
     const { program } = heavyModel().model;
     const variant = variantCode("reduce", "norm");
     const last = program.steps.length - 1;
     const norm = step({ opcode: "reduce", variant, type: "s32", dims: [1, 1], a: last });
-    expect(isSoonestHere({ ...program, steps: [...program.steps, norm] })).toBe(false);
+    expect(isForExecutorAlone({ ...program, steps: [...program.steps, norm] })).toBe(false);
   });
 });
