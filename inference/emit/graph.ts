@@ -41,8 +41,6 @@ const IR_VERSION = 8;
 
 /** onnxruntime reads no file of 2^31 bytes; nodes have what is left. */
 const MOST_CONSTANT_BYTES = 2_000_000_000;
-/** Constants up to this size are told apart as they are, longer ones by their hashes. */
-const SHORT_BYTES = 64;
 
 /** Builds an ONNX graph node by node. Names are numbered, so the same calls give the same bytes. */
 export class GraphBuilder {
@@ -76,9 +74,7 @@ export class GraphBuilder {
   /** Equal constants are one. @param data little-endian elements, as typed arrays hold them @throws NotEmittable */
   constant(type: ElementType, dims: readonly number[], data: ArrayBufferView): Value {
     const rawData = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-    const isShort = rawData.length <= SHORT_BYTES;
-    const content = isShort ? Buffer.from(rawData) : createHash("sha256").update(rawData).digest();
-    const key = `${type} ${dims.join()} ${content.toString("hex")}`;
+    const key = `${type} ${dims.join()} ${createHash("sha256").update(rawData).digest("hex")}`;
     const known = this.#constants.get(key);
     if (known !== undefined) return known;
     this.#constantBytes += rawData.length;
