@@ -275,7 +275,7 @@ export const OPCODE_FAULTS: Readonly<Record<string, readonly Edit[]>> = {
     ],
   ],
   reduce: [
-    ["norms with 32 bits of k", `${OPCODES}norm.ts`, "+ BigInt(k);", "+ BigInt(k | 0);"],
+    ["norms with 31 bits of k", `${OPCODES}norm.ts`, "+ BigInt(k);", "+ BigInt(k & 0x7fffffff);"],
     ["a norm of s8 as stored", `${OPCODES}norm.ts`, 'type === "s8" ? 128 : 0', 'type === "u8" ? 0 : 0'],
     [
       "a norm that is rounded to the nearest",
