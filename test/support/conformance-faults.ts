@@ -36,7 +36,7 @@ const BY_AREA: Readonly<Record<string, readonly Edit[]>> = {
       "a mask's rows may have one element",
       `${OPCODES}lookup.ts`,
       "check.must(lastDim(mask.dims) === length,",
-      "check.must(lastDim(mask.dims) === length || lastDim(mask.dims) === 2,",
+      "check.must(lastDim(mask.dims) === length || lastDim(mask.dims) === 1,",
     ],
     ["a shift of 32", `${OPCODES}rotate.ts`, "MOST_SHIFT = 31", "MOST_SHIFT = 32"],
     ["an element without its pair", `${OPCODES}rotate.ts`, "length % 2 === 0,", "true,"],
