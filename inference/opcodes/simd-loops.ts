@@ -16,10 +16,11 @@ import {
 } from "../wasm.ts";
 import type { WeightRows } from "./products.ts";
 
-/** Weight rows that are multiplied beside each other, and elements that one round of the inner loop takes of each. */
+/** Weight rows that are multiplied beside each other. */
 export const BLOCK = 4;
-export const STRIDE = 16;
-const HALF = 8;
+/** Elements that one round of the inner loop takes of each row: one vector. With two vectors a round, engines load both at
+ *  its start, and have no registers left for the sums. */
+export const STRIDE = 8;
 
 /** Eight bytes as unsigned 16-bit SIMD lanes. */
 const load8x8u = (offset: number): number[] => vector(0x02, 0, ...leb(offset));
@@ -80,16 +81,13 @@ interface Loops {
 function body({ size, layout, rows }: Loops): number[] {
   const both = (part: (activation: number) => number[]): number[] => times(rows, part);
   const isWords = layout === "words";
-  const loadActivations = (half: number): number[] =>
-    size === 1 ? load8x8u(HALF * half) : loadVector(2 * HALF * half);
-  const loadWeights = (row: number, half: number): number[] =>
-    isWords
-      ? [...get(W_AT), ...load8x8u(HALF * (BLOCK * half + row))]
-      : [...get(W_AT + row), ...load8x8u(HALF * half)];
-  const eight = (half: number): number[] => [
-    ...both((activation) => [...get(AT + activation), ...loadActivations(half), ...set(X + activation)]),
+  const loadActivations = size === 1 ? load8x8u(0) : loadVector(0);
+  const loadWeights = (row: number): number[] =>
+    isWords ? [...get(W_AT), ...load8x8u(STRIDE * row)] : [...get(W_AT + row), ...load8x8u(0)];
+  const products = [
+    ...both((activation) => [...get(AT + activation), ...loadActivations, ...set(X + activation)]),
     ...times(BLOCK, (row) => [
-      ...[...loadWeights(row, half), ...set(EIGHT)],
+      ...[...loadWeights(row), ...set(EIGHT)],
       ...both((activation) => [
         ...[...get(sumOf(activation, row)), ...get(X + activation), ...get(EIGHT)],
         ...[...dotInt16s, ...addInt32s, ...set(sumOf(activation, row))],
@@ -115,7 +113,7 @@ function body({ size, layout, rows }: Loops): number[] {
       ...set(W_AT + row),
     ]),
     ...OP.loop,
-    ...times(STRIDE / HALF, eight),
+    ...products,
     ...nextWeights,
     ...(rows === 2 ? moved(AT + 1, number32(size * STRIDE)) : []),
     ...advance(AT, number32(size * STRIDE), get(ROW_END)),
