@@ -28,7 +28,7 @@ const load8x8u = (offset: number): number[] => vector(0x02, 0, ...leb(offset));
 const loadVector = (offset: number): number[] => vector(0x00, 1, ...leb(offset));
 /** A word in each of four SIMD lanes. */
 const loadSplat = (offset: number): number[] => vector(0x09, 2, ...leb(offset));
-const storeVector = vector(0x0b, 4, 0);
+const storeVector = (offset: number): number[] => vector(0x0b, 4, ...leb(offset));
 const zeros = vector(0x0c, ...times(16, () => [0]));
 /** Picks four 32-bit SIMD lanes out of eight. */
 const shuffle = (...parts: number[]): number[] =>
@@ -41,14 +41,15 @@ const dotInt16s = vector(0xba);
 
 /** Parameters: the activation rows, their end, and bytes of one; Σ a of the first row; the weights, bytes from one row of a
  *  block to the next, and from one block to the next; starts and offsets of the first block; the sums of the first row,
- *  their end, and bytes of one row's sums. Locals: an activation row, its Σ a, its sums, and its end; the position in it
- *  and in the one behind it, and in each weight row of the block; eight activations of both, eight weights, and the sums
- *  of each weight row with either activation row. */
-const [A, A_END, A_BYTES, TOTALS, W, W_ROW, W_BLOCK, CORRECTION, OUT, OUT_END, OUT_BYTES] = [
-  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+ *  their end, and bytes of one row's sums; where a block's weights are widened to, and their end. Locals: an activation
+ *  row, its Σ a, its sums, and its end; the position in it and in the one behind it, in each weight row of the block, and
+ *  in the widened ones; eight activations of both, eight weights, and the sums of each weight row with either activation
+ *  row. */
+const [A, A_END, A_BYTES, TOTALS, W, W_ROW, W_BLOCK, CORRECTION, OUT, OUT_END, OUT_BYTES, WIDE, WIDE_END] = [
+  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 ];
-const [ROW, ROW_TOTAL, ROW_OUT, ROW_END, AT, W_AT] = [11, 12, 13, 14, 15, 17];
-const [X, EIGHT, SUM] = [17 + BLOCK, 19 + BLOCK, 20 + BLOCK];
+const [ROW, ROW_TOTAL, ROW_OUT, ROW_END, AT, W_AT, WIDE_AT] = [13, 14, 15, 16, 17, 19, 19 + BLOCK];
+const [X, EIGHT, SUM] = [20 + BLOCK, 22 + BLOCK, 23 + BLOCK];
 const sumOf = (activation: number, row: number): number => SUM + activation * BLOCK + row;
 /** Starts and offsets of the rows of a block, which its sums are corrected by. */
 const CORRECTION_BYTES = 2 * 4 * BLOCK;
@@ -77,13 +78,31 @@ interface Loops {
   readonly rows: 1 | 2;
 }
 
-/** For each block of weight rows, for each activation row or two: multiply, sum, correct, store. */
+/** For each block of weight rows: widen them, where activation rows share them; then for each activation row or two:
+ *  multiply, sum, correct, store. */
 function body({ size, layout, rows }: Loops): number[] {
   const both = (part: (activation: number) => number[]): number[] => times(rows, part);
   const isWords = layout === "words";
+  const isWide = rows === 2;
   const loadActivations = size === 1 ? load8x8u(0) : loadVector(0);
-  const loadWeights = (row: number): number[] =>
+  const loadStored = (row: number): number[] =>
     isWords ? [...get(W_AT), ...load8x8u(STRIDE * row)] : [...get(W_AT + row), ...load8x8u(0)];
+  const firstStored = times(isWords ? 1 : BLOCK, (row) => [
+    ...(row === 0 ? get(W) : added(W_AT + row - 1, get(W_ROW))),
+    ...set(W_AT + row),
+  ]);
+  const nextStored = isWords
+    ? moved(W_AT, number32(STRIDE * BLOCK))
+    : times(BLOCK, (row) => moved(W_AT + row, number32(STRIDE)));
+  const widened = [
+    ...[...firstStored, ...get(WIDE), ...set(WIDE_AT)],
+    ...OP.loop,
+    ...times(BLOCK, (row) => [...get(WIDE_AT), ...loadStored(row), ...storeVector(2 * STRIDE * row)]),
+    ...nextStored,
+    ...advance(WIDE_AT, number32(2 * STRIDE * BLOCK), get(WIDE_END)),
+  ];
+  const loadWeights = (row: number): number[] =>
+    isWide ? [...get(WIDE_AT), ...loadVector(2 * STRIDE * row)] : loadStored(row);
   const products = [
     ...both((activation) => [...get(AT + activation), ...loadActivations, ...set(X + activation)]),
     ...times(BLOCK, (row) => [
@@ -94,9 +113,6 @@ function body({ size, layout, rows }: Loops): number[] {
       ]),
     ]),
   ];
-  const nextWeights = isWords
-    ? moved(W_AT, number32(STRIDE * BLOCK))
-    : times(BLOCK, (row) => moved(W_AT + row, number32(STRIDE)));
   const corrected = (activation: number): number[] => [
     ...[...sumInt32s(sumOf(activation, 0)), ...get(CORRECTION), ...loadVector(0), ...addInt32s],
     ...[...get(CORRECTION), ...loadVector(4 * BLOCK), ...get(ROW_TOTAL), ...loadSplat(4 * activation)],
@@ -104,21 +120,19 @@ function body({ size, layout, rows }: Loops): number[] {
   ];
   return [
     ...OP.loop,
+    ...(isWide ? widened : []),
     ...[...get(A), ...set(ROW), ...get(OUT), ...set(ROW_OUT), ...get(TOTALS), ...set(ROW_TOTAL)],
     ...OP.loop,
     ...both((activation) => times(BLOCK, (row) => [...zeros, ...set(sumOf(activation, row))])),
     ...[...get(ROW), ...set(AT), ...added(ROW, get(A_BYTES)), OP.tee, ROW_END, ...set(AT + 1)],
-    ...times(isWords ? 1 : BLOCK, (row) => [
-      ...(row === 0 ? get(W) : added(W_AT + row - 1, get(W_ROW))),
-      ...set(W_AT + row),
-    ]),
+    ...(isWide ? [...get(WIDE), ...set(WIDE_AT)] : firstStored),
     ...OP.loop,
     ...products,
-    ...nextWeights,
+    ...(isWide ? moved(WIDE_AT, number32(2 * STRIDE * BLOCK)) : nextStored),
     ...(rows === 2 ? moved(AT + 1, number32(size * STRIDE)) : []),
     ...advance(AT, number32(size * STRIDE), get(ROW_END)),
     ...both((activation) => [
-      ...[...get(ROW_OUT), ...corrected(activation), ...storeVector],
+      ...[...get(ROW_OUT), ...corrected(activation), ...storeVector(0)],
       ...[...moved(ROW_OUT, get(OUT_BYTES)), ...moved(ROW, get(A_BYTES))],
     ]),
     ...moved(ROW_TOTAL, number32(4 * rows)),
@@ -134,9 +148,9 @@ export type Call = "one" | "two";
 function loopsOf(size: 1 | 2, layout: WeightRows["layout"]): readonly WasmFunction<Call>[] {
   const functionOf = (name: Call): WasmFunction<Call> => ({
     name,
-    parameters: 11,
+    parameters: 13,
     locals: [
-      [6 + BLOCK, I32],
+      [7 + BLOCK, I32],
       [3 + 2 * BLOCK, V128],
     ],
     body: body({ size, layout, rows: name === "one" ? 1 : 2 }),

@@ -19,10 +19,10 @@ interface Place {
   readonly thread: number;
 }
 
-/** Memory: for each thread the sums of each activation row, Σ a of each, and the activation rows; then, for all of them,
- *  starts and offsets of each block of weight rows, and the weights. Rows of a DOT weight tensor, which are read from memory once for each activation row that is
- *  alone, lie as they are read: eight bytes of each row of a block in turn. Others lie as they come, and what is read
- *  behind them is multiplied by 0 or summed for no row. */
+/** Memory: for each thread the sums of each activation row, Σ a of each, the activation rows, and a block's weight rows in
+ *  16 bits; then, for all of them, starts and offsets of each block of weight rows, and the weights. Rows of a DOT weight
+ *  tensor, which are read from memory once for each activation row that is alone, lie as they are read: eight bytes of each
+ *  row of a block in turn. Others lie as they come, and what is read behind them is multiplied by 0 or summed for no row. */
 class SimdProducts implements Products {
   readonly sums: Int32Array;
   readonly width: number;
@@ -30,6 +30,8 @@ class SimdProducts implements Products {
   readonly #corrections: Int32Array;
   readonly #activations: Uint8Array | Int16Array;
   readonly #weights: Uint8Array;
+  /** where weight rows of a block are widened to */
+  readonly #wideAt: number;
   readonly #calls: Calls;
   readonly #shape: Pick<WeightRows, "groups" | "rows" | "k" | "layout" | "offsets" | "zero">;
   readonly #groupBytes: number;
@@ -49,7 +51,8 @@ class SimdProducts implements Products {
     this.#flip = isWords ? 31 : 0;
     const totalsIn = together * 4 * this.width;
     const activationsIn = above(totalsIn + 4 * together, 16);
-    const ofThread = above(activationsIn + together * this.#padded * Elements.BYTES_PER_ELEMENT, 16);
+    const wideIn = above(activationsIn + together * this.#padded * Elements.BYTES_PER_ELEMENT, 16);
+    const ofThread = wideIn + 2 * BLOCK * this.#padded;
     const correctionsAt = threads * ofThread;
     const weightsAt = correctionsAt + groups * 2 * 4 * this.width;
     const behind = BLOCK * this.#padded;
@@ -57,6 +60,7 @@ class SimdProducts implements Products {
     const own = thread * ofThread;
     this.sums = new Int32Array(buffer, own, together * this.width);
     this.#totals = new Int32Array(buffer, own + totalsIn, together);
+    this.#wideAt = own + wideIn;
     this.#activations = new Elements(buffer, own + activationsIn, together * this.#padded);
     this.#corrections = new Int32Array(buffer, correctionsAt, groups * 2 * this.width);
     this.#weights = new Uint8Array(buffer, weightsAt);
@@ -130,6 +134,7 @@ class SimdProducts implements Products {
       ...[weights, k, BLOCK * (layout === "words" ? this.#padded : k)],
       this.#corrections.byteOffset + group * 2 * 4 * this.width,
       ...[sums, sums + 4 * this.width, 4 * this.width],
+      ...[this.#wideAt, this.#wideAt + 2 * BLOCK * this.#padded],
     );
   }
 
