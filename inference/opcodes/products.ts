@@ -22,8 +22,8 @@ export interface Products {
   compute(activations: ActivationRows, group: number): void;
 }
 
-/** Weight rows of a DOT step: `groups` times `rows` of `k` stored bytes each, k ≤ 1,024. Sums of products of
- *  bytes stay below 1,024 · 255² < 2^31, whatever the bytes: no order of additions gives another result. */
+/** Weight rows of a DOT step: `groups` times `rows` of `k` stored bytes each, k ≤ 2,016. Sums of products of
+ *  bytes stay below 2,016 · 255² < 2^31, whatever the bytes: no order of additions gives another result. */
 export interface WeightRows {
   readonly bytes: Uint8Array;
   /** of each weight row */

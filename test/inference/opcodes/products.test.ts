@@ -9,6 +9,7 @@ import {
   type WeightRows,
 } from "../../../inference/opcodes/products.ts";
 import { sharedSimdProducts, simdProducts } from "../../../inference/opcodes/simd-products.ts";
+import { MAX_PLANES_LENGTH } from "../../../inference/program/check.ts";
 import { unpackDot } from "../../../inference/program/weights.ts";
 import { type SharedMemory, sharedMemory } from "../../../inference/wasm.ts";
 import { createRng } from "../../support/rng.ts";
@@ -30,7 +31,11 @@ const second: ProductsOf = (weights) => {
 const cases = fc.record({
   groups: fc.integer({ min: 1, max: 4 }),
   rows: fc.integer({ min: 1, max: 21 }),
-  k: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 992 })),
+  k: fc.oneof(
+    fc.integer({ min: 1, max: 40 }),
+    fc.integer({ min: 1, max: 992 }),
+    fc.integer({ min: 1, max: MAX_PLANES_LENGTH }),
+  ),
   layout: fc.constantFrom("words" as const, "rows" as const),
   activations: fc.constantFrom("bytes" as const, "numbers" as const),
   zero: fc.constantFrom(0, 128),
@@ -157,6 +162,44 @@ describe.each([
         const a = { bytes: new Uint8Array(stride).fill(byte), first: 0, stride, count: 1 };
         expect(computed(productsOf(weights), weights, a, 0)).toEqual(defined(weights, a, 0));
       }
+    }
+  });
+});
+
+describe("sharedSimdProducts", () => {
+  it("behavior: no thread writes where another one does", () => {
+    for (const activations of ["bytes", "numbers"] as const) {
+      const shape = {
+        groups: 2,
+        rows: 9,
+        k: 40,
+        layout: "words",
+        activations,
+        zero: 0,
+        together: 4,
+      } as const;
+      const weights = weightsOf(shape, 1);
+      const made: SharedMemory[] = [];
+      const memoryOf = (pages: number) => (made[0] ??= sharedMemory(pages));
+      const threads = [0, 1].map((thread) =>
+        (sharedSimdProducts(memoryOf, 2, thread) as ProductsOf)(weights),
+      );
+      const stride = lengthOf(weights);
+      const memory = new Uint8Array((made[0] as SharedMemory).buffer);
+      /** how many threads wrote other bytes to an address */
+      const writers = new Uint8Array(memory.length);
+      // What a thread leaves is of its own group and activations.
+      for (const round of [0, 1])
+        for (const [thread, products] of threads.entries()) {
+          const before = memory.slice();
+          const bytes = content(10 * round + thread, shape.together * stride);
+          products.compute({ bytes, first: 0, stride, count: shape.together }, thread);
+          if (round === 0) continue;
+          for (const [i, byte] of memory.entries())
+            if (byte !== before[i]) writers[i] = (writers[i] as number) + 1;
+        }
+      expect(writers.some((count) => count === 1)).toBe(true);
+      expect(writers.filter((count) => count > 1).length).toBe(0);
     }
   });
 });
