@@ -19,6 +19,7 @@ export const OP = {
   load32: 0x28,
   load64: 0x29,
   loadFloat32: 0x2a,
+  load8: 0x2d,
   load8As64: 0x31,
   load32As64: 0x35,
   store32: 0x36,
@@ -34,6 +35,7 @@ export const OP = {
   greaterSigned64: 0x55,
   add32: 0x6a,
   subtract32: 0x6b,
+  and32: 0x71,
   or32: 0x72,
   shiftLeft32: 0x74,
   shiftRight32: 0x76,
@@ -74,6 +76,11 @@ export const times = (count: number, part: (i: number) => number[]): number[] =>
 
 /** Of vectors, by the code behind their prefix. */
 export const vector = (code: number, ...operands: number[]): number[] => [0xfd, ...leb(code), ...operands];
+
+/** `local + by` */
+export const added = (local: number, by: number[]): number[] => [...get(local), ...by, OP.add32];
+/** `local += by` */
+export const moved = (local: number, by: number[]): number[] => [...added(local, by), ...set(local)];
 
 /** `local += by; if (local < limit) repeat` at the end of a loop; both as unsigned numbers. */
 export const advance = (local: number, by: number[], limit: number[]): number[] => {

@@ -4,6 +4,7 @@ import { elementBytes, lastDim, NONE, type Step, type TensorData } from "../prog
 import { bitsOf } from "../program/tensor.ts";
 import { broadcastElement, broadcastMap, readWord } from "./broadcast.ts";
 import type { Kernel, OperandSource, PreparedOperand, Read } from "./opcode.ts";
+import { type LookUpRow, MOST_ENTRIES, wasmLookUpRow } from "./wasm-below.ts";
 
 const LEAST = -(2 ** 31);
 
@@ -22,31 +23,52 @@ function largestOf(
   return most;
 }
 
+/** In plain JavaScript: the definition. */
+const lookUpRow: LookUpRow = ({ numbers, at, length, counts, start }, entries, nothing, out) => {
+  const last = entries.length - 1;
+  const most = largestOf(numbers, at, length, counts, start);
+  for (let i = 0; i < length; i++)
+    out[at + i] =
+      counts !== undefined && counts[start + i] === 0
+        ? nothing
+        : (entries[Math.min(most - (numbers[at + i] as number), last)] as number);
+};
+
+/** Numbers of a row from which WebAssembly is faster, the copies into its memory and out of it included. */
+const LEAST_FOR_WASM = 64;
+
+/** One for all kernels: each memory of WebAssembly's reserves addresses by the gigabyte. */
+const FASTEST = fastestOfLong();
+
+function fastestOfLong(): LookUpRow {
+  try {
+    return wasmLookUpRow() ?? lookUpRow;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return lookUpRow;
+  }
+}
+
 /** @param table of rows of one element @param mask absent: each place counts */
 export function prepareBelow(
   { type, dims }: Step,
   table: PreparedOperand,
   mask: PreparedOperand | undefined,
 ): Kernel {
-  const isWide = elementBytes(type) === 4;
-  const raw = (data: TensorData): TensorData => (isWide ? bitsOf(data) : data);
+  const raw = (data: TensorData): TensorData => (elementBytes(type) === 4 ? bitsOf(data) : data);
   const entries = raw(table.constant as TensorData);
-  const last = entries.length - 1;
   const length = lastDim(dims);
   const nothing = type === "s8" ? 128 : 0;
   /** By row of the output, the mask's; undefined: the same. */
   const maskRows = mask && broadcastMap(dims.slice(0, -1), mask.dims.slice(0, -1));
+  const isForWasm = length >= LEAST_FOR_WASM && entries.length <= MOST_ENTRIES;
+  const lookUp = isForWasm ? FASTEST : lookUpRow;
   return (out, a, _b, c, from = 0, to = out.length) => {
     const [numbers, counts, target] = [a as Int32Array, c as Uint8Array | undefined, raw(out)];
     for (let at = from; at < to; at += length) {
       const row = at / length;
       const start = length * (maskRows?.[row] ?? row);
-      const most = largestOf(numbers, at, length, counts, start);
-      for (let i = 0; i < length; i++)
-        target[at + i] =
-          counts !== undefined && counts[start + i] === 0
-            ? nothing
-            : (entries[Math.min(most - (numbers[at + i] as number), last)] as number);
+      lookUp({ numbers, at, length, counts, start }, entries, nothing, target);
     }
   };
 }

@@ -1,43 +1,39 @@
 /** The loops of products by WebAssembly's vectors. */
 import {
+  added,
   advance,
   compileShared,
   compileWasm,
   get,
   I32,
-  leb,
+  moved,
   number32,
   OP,
   set,
   times,
   V128,
-  vector,
   type WasmFunction,
 } from "../wasm.ts";
 import type { WeightRows } from "./products.ts";
+import {
+  addInt32s,
+  dotInt16s,
+  load8x8u,
+  loadSplat,
+  loadVector,
+  multiplyInt32s,
+  shuffle,
+  storeVector,
+  subtractInt32s,
+  zeros,
+} from "./simd.ts";
+import { numbersOf } from "./simd-numbers.ts";
 
 /** Weight rows that are multiplied beside each other. */
 export const BLOCK = 4;
 /** Elements that one round of the inner loop takes of each row: one vector. With two vectors a round, engines load both at
  *  its start, and have no registers left for the sums. */
 export const STRIDE = 8;
-
-/** Eight bytes as unsigned 16-bit SIMD lanes. */
-const load8x8u = (offset: number): number[] => vector(0x02, 0, ...leb(offset));
-/** 16 bytes as they are: eight signed 16-bit SIMD lanes, or four of 32 bits. */
-const loadVector = (offset: number): number[] => vector(0x00, 1, ...leb(offset));
-/** A word in each of four SIMD lanes. */
-const loadSplat = (offset: number): number[] => vector(0x09, 2, ...leb(offset));
-const storeVector = (offset: number): number[] => vector(0x0b, 4, ...leb(offset));
-const zeros = vector(0x0c, ...times(16, () => [0]));
-/** Picks four 32-bit SIMD lanes out of eight. */
-const shuffle = (...parts: number[]): number[] =>
-  vector(0x0d, ...parts.flatMap((part) => times(4, (byte) => [4 * part + byte])));
-const addInt32s = vector(0xae);
-const subtractInt32s = vector(0xb1);
-const multiplyInt32s = vector(0xb5);
-/** Products of signed 16-bit SIMD lanes, pairs of them summed to 32 bits: unsigned bytes never saturate here. */
-const dotInt16s = vector(0xba);
 
 /** Parameters: the activation rows, their end, and bytes of one; Σ a of the first row; the weights, bytes from one row of a
  *  block to the next, and from one block to the next; starts and offsets of the first block; the sums of the first row,
@@ -66,9 +62,6 @@ function sumInt32s(first: number): number[] {
   const both = [...get(first), ...get(first + 1)];
   return [...halves, ...both, ...shuffle(0, 1, 4, 5), ...both, ...shuffle(2, 3, 6, 7), ...addInt32s];
 }
-
-const added = (a: number, b: number[]): number[] => [...get(a), ...b, OP.add32];
-const moved = (local: number, by: number[]): number[] => [...added(local, by), ...set(local)];
 
 /** What the loops are made for: bytes of an activation, 1, or 2 of a signed number; weights as words or rows, see
  *  SimdProducts; and activation rows that share each load of weights. */
@@ -142,11 +135,11 @@ function body({ size, layout, rows }: Loops): number[] {
   ];
 }
 
-/** Activation rows that share each load of weights. */
-export type Call = "one" | "two";
+/** One, or two activation rows, which share each load of weights; and a row of numbers. */
+export type Call = "one" | "two" | "numbers";
 
 function loopsOf(size: 1 | 2, layout: WeightRows["layout"]): readonly WasmFunction<Call>[] {
-  const functionOf = (name: Call): WasmFunction<Call> => ({
+  const functionOf = (name: "one" | "two"): WasmFunction<Call> => ({
     name,
     parameters: 13,
     locals: [
@@ -155,7 +148,7 @@ function loopsOf(size: 1 | 2, layout: WeightRows["layout"]): readonly WasmFuncti
     ],
     body: body({ size, layout, rows: name === "one" ? 1 : 2 }),
   });
-  return [functionOf("one"), functionOf("two")];
+  return [functionOf("one"), functionOf("two"), numbersOf(layout)];
 }
 
 /** Makes instances of the loops for either kind of activations and either layout of weights; undefined where the engine

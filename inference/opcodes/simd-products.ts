@@ -1,12 +1,11 @@
 import type { SharedMemory, WasmInstance } from "../wasm.ts";
+import { copyElements } from "./copy.ts";
 import type { ActivationRows, Products, ProductsOf, WeightRows } from "./products.ts";
 import { BLOCK, type Call, INSTANTIATE, INSTANTIATE_SHARED, STRIDE } from "./simd-loops.ts";
+import { MIDDLE } from "./simd-numbers.ts";
 
 const PAGE = 65_536;
 const above = (value: number, unit: number): number => unit * Math.ceil(value / unit);
-
-/** What a number of 16 bits is above the signed one that is multiplied. */
-const MIDDLE = 32_768;
 
 type Calls = WasmInstance<Call>["calls"];
 
@@ -19,8 +18,8 @@ interface Place {
   readonly thread: number;
 }
 
-/** Memory: for each thread the sums of each activation row, Σ a of each, the activation rows, and a block's weight rows in
- *  16 bits; then, for all of them, starts and offsets of each block of weight rows, and the weights. Rows of a DOT weight
+/** Memory: for each thread the sums of each activation row, Σ a of each, the activation rows, a block's weight rows in 16
+ *  bits, and one row of numbers as it comes; then, for all of them, starts and offsets of each block of weight rows, and the weights. Rows of a DOT weight
  *  tensor, which are read from memory once for each activation row that is alone, lie as they are read: eight bytes of each
  *  row of a block in turn. Others lie as they come, and what is read behind them is multiplied by 0 or summed for no row. */
 class SimdProducts implements Products {
@@ -32,6 +31,8 @@ class SimdProducts implements Products {
   readonly #weights: Uint8Array;
   /** where weight rows of a block are widened to */
   readonly #wideAt: number;
+  /** High bytes of a row of numbers, and low ones; behind them, of what is multiplied as 0. */
+  readonly #stored: Uint8Array;
   readonly #calls: Calls;
   readonly #shape: Pick<WeightRows, "groups" | "rows" | "k" | "layout" | "offsets" | "zero">;
   readonly #groupBytes: number;
@@ -46,13 +47,14 @@ class SimdProducts implements Products {
     const Elements = activations === "numbers" ? Int16Array : Uint8Array;
     this.width = above(rows, BLOCK);
     this.#shape = weights;
-    this.#padded = above(k, isWords ? 32 : STRIDE);
+    this.#padded = above(k, isWords || activations === "numbers" ? 32 : STRIDE);
     this.#groupBytes = isWords ? this.width * this.#padded : rows * k;
     this.#flip = isWords ? 31 : 0;
     const totalsIn = together * 4 * this.width;
     const activationsIn = above(totalsIn + 4 * together, 16);
     const wideIn = above(activationsIn + together * this.#padded * Elements.BYTES_PER_ELEMENT, 16);
-    const ofThread = wideIn + 2 * BLOCK * this.#padded;
+    const storedIn = wideIn + 2 * BLOCK * this.#padded;
+    const ofThread = storedIn + 2 * this.#padded;
     const correctionsAt = threads * ofThread;
     const weightsAt = correctionsAt + groups * 2 * 4 * this.width;
     const behind = BLOCK * this.#padded;
@@ -61,6 +63,8 @@ class SimdProducts implements Products {
     this.sums = new Int32Array(buffer, own, together * this.width);
     this.#totals = new Int32Array(buffer, own + totalsIn, together);
     this.#wideAt = own + wideIn;
+    this.#stored = new Uint8Array(buffer, own + storedIn, 2 * this.#padded);
+    this.#stored.fill(MIDDLE >> 8, k, this.#padded);
     this.#activations = new Elements(buffer, own + activationsIn, together * this.#padded);
     this.#corrections = new Int32Array(buffer, correctionsAt, groups * 2 * this.width);
     this.#weights = new Uint8Array(buffer, weightsAt);
@@ -122,7 +126,7 @@ class SimdProducts implements Products {
   }
 
   /** Activation rows `from` to before `to`. */
-  #call(call: Call, from: number, to: number, group: number): void {
+  #call(call: "one" | "two", from: number, to: number, group: number): void {
     const { k, layout } = this.#shape;
     const activations = this.#activations;
     const bytes = this.#padded * activations.BYTES_PER_ELEMENT;
@@ -139,28 +143,36 @@ class SimdProducts implements Products {
   }
 
   compute({ bytes, first, stride, count }: ActivationRows, group: number): void {
-    for (let row = 0; row < count; row++) this.#totals[row] = this.#copy(row, bytes, first + row * stride);
+    for (let row = 0; row < count; row++) this.#copy(row, bytes, first + row * stride);
     this.#multiply(count, group);
   }
 
-  /** @returns Σ a */
-  #copy(row: number, bytes: Uint8Array, from: number): number {
+  /** And its Σ a. */
+  #copy(row: number, bytes: Uint8Array, from: number): void {
     const [to, k, flip] = [row * this.#padded, this.#shape.k, this.#flip];
     const activations = this.#activations;
+    if (activations instanceof Int16Array) {
+      this.#copyNumbers(row, bytes, from);
+      return;
+    }
     let total = 0;
-    if (activations instanceof Uint8Array)
-      for (let i = 0; i < k; i++) {
-        const a = bytes[from + i] as number;
-        activations[to + (i ^ flip)] = a;
-        total += a;
-      }
-    else
-      for (let i = 0; i < k; i++) {
-        const u = 256 * (bytes[from + i] as number) + (bytes[from + k + i] as number);
-        activations[to + (i ^ flip)] = u - MIDDLE;
-        total += u;
-      }
-    return total;
+    for (let i = 0; i < k; i++) {
+      const a = bytes[from + i] as number;
+      activations[to + (i ^ flip)] = a;
+      total += a;
+    }
+    this.#totals[row] = total;
+  }
+
+  #copyNumbers(row: number, bytes: Uint8Array, from: number): void {
+    const [padded, k, stored] = [this.#padded, this.#shape.k, this.#stored];
+    copyElements(stored, 0, bytes, from, k);
+    copyElements(stored, padded, bytes, from + k, k);
+    const to = this.#activations.byteOffset + 2 * row * padded;
+    this.#calls.numbers(
+      ...[stored.byteOffset, stored.byteOffset + padded, to, to + 2 * padded],
+      ...[MIDDLE * k, this.#totals.byteOffset + 4 * row],
+    );
   }
 }
 
