@@ -35,7 +35,6 @@ export const OP = {
   greaterSigned64: 0x55,
   add32: 0x6a,
   subtract32: 0x6b,
-  and32: 0x71,
   or32: 0x72,
   shiftLeft32: 0x74,
   shiftRight32: 0x76,

@@ -19,9 +19,10 @@ interface Place {
 }
 
 /** Memory: for each thread the sums of each activation row, Σ a of each, the activation rows, a block's weight rows in 16
- *  bits, and one row of numbers as it comes; then, for all of them, starts and offsets of each block of weight rows, and the weights. Rows of a DOT weight
- *  tensor, which are read from memory once for each activation row that is alone, lie as they are read: eight bytes of each
- *  row of a block in turn. Others lie as they come, and what is read behind them is multiplied by 0 or summed for no row. */
+ *  bits, and one row of numbers as it comes; then, for all of them, starts and offsets of each block of weight rows, and
+ *  the weights. Rows of a DOT weight tensor, which are read from memory once for each activation row that is alone, lie as
+ *  they are read: eight bytes of each row of a block in turn. Others lie as they come, and what is read behind them is
+ *  multiplied by 0 or summed for no row. */
 class SimdProducts implements Products {
   readonly sums: Int32Array;
   readonly width: number;
