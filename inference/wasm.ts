@@ -76,6 +76,9 @@ export const times = (count: number, part: (i: number) => number[]): number[] =>
 /** Of vectors, by the code behind their prefix. */
 export const vector = (code: number, ...operands: number[]): number[] => [0xfd, ...leb(code), ...operands];
 
+/** Of a load or a store; nothing is known of how addresses are aligned, which changes no result. */
+export const at = (offset: number): number[] => [0, ...leb(offset)];
+
 /** `local + by` */
 export const added = (local: number, by: number[]): number[] => [...get(local), ...by, OP.add32];
 /** `local += by` */
@@ -83,8 +86,8 @@ export const moved = (local: number, by: number[]): number[] => [...added(local,
 
 /** `local += by; if (local < limit) repeat` at the end of a loop; both as unsigned numbers. */
 export const advance = (local: number, by: number[], limit: number[]): number[] => {
-  const moved = [...get(local), ...by, OP.add32, OP.tee, ...leb(local)];
-  return [...moved, ...limit, OP.less32, OP.branchIf, 0, OP.end];
+  const next = [...added(local, by), OP.tee, ...leb(local)];
+  return [...next, ...limit, OP.less32, OP.branchIf, 0, OP.end];
 };
 
 export interface WasmFunction<Name extends string> {
@@ -182,6 +185,16 @@ export function compileShared<Name extends string>(
 ): ((memory: SharedMemory) => WasmInstance<Name>["calls"]) | undefined {
   const made = compiled(functions, "shared");
   return made && ((memory) => ({ ...made({ [FROM.module]: { [FROM.name]: memory } }) }) as never);
+}
+
+/** What WebAssembly makes, or the plain form where this engine has none or no memory for it. */
+export function orPlain<T>(make: () => T | undefined, plain: () => T): T {
+  try {
+    return make() ?? plain();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return plain();
+  }
 }
 
 function compiled(

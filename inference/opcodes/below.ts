@@ -2,6 +2,7 @@
  *  Source: docs/EXACT.md, section 3. */
 import { elementBytes, lastDim, NONE, type Step, type TensorData } from "../program/form.ts";
 import { bitsOf } from "../program/tensor.ts";
+import { orPlain } from "../wasm.ts";
 import { broadcastElement, broadcastMap, readWord } from "./broadcast.ts";
 import type { Kernel, OperandSource, PreparedOperand, Read } from "./opcode.ts";
 import { type LookUpRow, MOST_ENTRIES, wasmLookUpRow } from "./wasm-below.ts";
@@ -38,16 +39,7 @@ const lookUpRow: LookUpRow = ({ numbers, at, length, counts, start }, entries, n
 const LEAST_FOR_WASM = 64;
 
 /** One for all kernels: each memory of WebAssembly's reserves addresses by the gigabyte. */
-const FASTEST = fastestOfLong();
-
-function fastestOfLong(): LookUpRow {
-  try {
-    return wasmLookUpRow() ?? lookUpRow;
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return lookUpRow;
-  }
-}
+const FASTEST = orPlain(wasmLookUpRow, () => lookUpRow);
 
 /** @param table of rows of one element @param mask absent: each place counts */
 export function prepareBelow(

@@ -1,4 +1,5 @@
 import { unpackDot } from "../program/weights.ts";
+import { orPlain } from "../wasm.ts";
 
 /** Activation rows that are multiplied in one call. */
 export interface ActivationRows {
@@ -102,12 +103,10 @@ const LEAST_FOR_VECTORS = 64;
 export function fastestProducts(vectors: ProductsOf | undefined): ProductsOf {
   return (weights) => {
     if (vectors === undefined || weights.rows * weights.k < LEAST_FOR_VECTORS) return plainProducts(weights);
-    try {
-      return vectors(weights);
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      return plainProducts(weights);
-    }
+    return orPlain(
+      () => vectors(weights),
+      () => plainProducts(weights),
+    );
   };
 }
 

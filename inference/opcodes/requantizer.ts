@@ -1,5 +1,6 @@
 import { viewOf } from "../../base/bytes.ts";
 import type { TensorData } from "../program/form.ts";
+import { orPlain } from "../wasm.ts";
 import {
   CHUNK,
   type ChannelForm,
@@ -13,16 +14,7 @@ import { copyElements } from "./copy.ts";
 import { wasmForms } from "./wasm-channel-forms.ts";
 
 /** One for all requantizers: each memory of WebAssembly's reserves addresses by the gigabyte. */
-const FORMS = fastestForms();
-
-function fastestForms(): ChannelForms {
-  try {
-    return wasmForms() ?? plainForms();
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return plainForms();
-  }
-}
+const FORMS = orPlain(wasmForms, plainForms);
 
 /** The parameter words of a weight tensor, and what they compute. Source: docs/EXACT.md, section 3, DOT, REQUANT and
  *  RESCALE. */

@@ -1,7 +1,7 @@
 /** Rows of LOOKUP below in WebAssembly, which takes half of JavaScript's time. */
 import { MAX_REDUCED_LENGTH } from "../program/check.ts";
 import type { TensorData } from "../program/form.ts";
-import { advance, compileWasm, get, I32, leb, number32, OP, set, type WasmFunction } from "../wasm.ts";
+import { advance, at, compileWasm, get, I32, number32, OP, set, type WasmFunction } from "../wasm.ts";
 import { copyElements } from "./copy.ts";
 
 /** Memory: which places of a row count, its numbers, what is looked up of it, and the table. */
@@ -18,8 +18,6 @@ const PAGES = Math.ceil((TABLE + 4 * MOST_ENTRIES) / 65_536);
  *  in the row, the largest number that counts, and the number in hand, or how far it is below. */
 const [COUNT, LAST, NOTHING, AT, MOST, X, LEAST] = [0, 1, 2, 3, 4, 5, 6];
 
-/** Nothing is known of how addresses are aligned, which changes no result. */
-const at = (offset: number): number[] => [0, ...leb(offset)];
 const word = [...get(AT), ...number32(2), OP.shiftLeft32];
 const number = [...word, OP.load32, ...at(NUMBERS)];
 const isCounted = [...get(AT), OP.load8, ...at(COUNTS)];
@@ -79,7 +77,8 @@ export interface NumberRow {
 }
 
 /** Writes what is looked up of a row into a tensor of the table's type, floats as their bits.
- *  @param entries never changed once they are given; in WebAssembly at most MOST_ENTRIES @param nothing where a place does not count */
+ *  @param entries never changed once they are given; in WebAssembly at most MOST_ENTRIES
+ *  @param nothing where a place does not count */
 export type LookUpRow = (row: NumberRow, entries: TensorData, nothing: number, out: TensorData) => void;
 
 /** Undefined where the engine has no WebAssembly. @throws RangeError where there is no memory */
@@ -92,16 +91,15 @@ export function wasmLookUpRow(): LookUpRow | undefined {
   const counted = new Uint8Array(buffer, COUNTS, MAX_REDUCED_LENGTH);
   const [bytes, words] = [new Uint8Array(buffer), new Int32Array(buffer)];
   let loaded: TensorData | undefined;
-  return ({ numbers, at, length, counts, start }, entries, nothing, out) => {
-    const isWords = entries.BYTES_PER_ELEMENT === 4;
-    const of = isWords ? words : bytes;
-    const inElements = (place: number): number => place / entries.BYTES_PER_ELEMENT;
-    if (entries !== loaded) of.set(entries, inElements(TABLE));
+  return ({ numbers, at: from, length, counts, start }, entries, nothing, out) => {
+    const size = entries.BYTES_PER_ELEMENT;
+    const [name, of] = size === 4 ? (["words", words] as const) : (["bytes", bytes] as const);
+    if (entries !== loaded) of.set(entries, TABLE / size);
     loaded = entries;
-    copyElements(own, 0, numbers, at, length);
+    copyElements(own, 0, numbers, from, length);
     if (counts === undefined) counted.fill(1, 0, length);
     else copyElements(counted, 0, counts, start, length);
-    calls[isWords ? "words" : "bytes"](length, entries.length - 1, nothing);
-    copyElements(out, at, of, inElements(FOUND), length);
+    calls[name](length, entries.length - 1, nothing);
+    copyElements(out, from, of, FOUND / size, length);
   };
 }

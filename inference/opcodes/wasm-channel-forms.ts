@@ -1,11 +1,11 @@
 /** Channel forms in WebAssembly, whose 64-bit numbers wrap and shift as the definition says. */
 import {
   advance,
+  at,
   compileWasm,
   get,
   I32,
   I64,
-  leb,
   number32,
   number64,
   OP,
@@ -25,8 +25,6 @@ const LOW_BYTES = BYTES + CHUNK;
  *  number in hand, a number of 32 bits, and of 64, and what it is compared with. */
 const [CHANNEL, TABLE_END, COUNT, AT, WORD, WIDE, LIMIT] = [0, 1, 2, 3, 4, 5, 6];
 
-/** Nothing is known of how addresses are aligned, which changes no result. */
-const at = (offset: number): number[] => [0, ...leb(offset)];
 const field = (load: number, name: keyof typeof FIELDS): number[] => [
   ...[...get(CHANNEL), load],
   ...at(FIELDS[name]),

@@ -50,6 +50,8 @@ function content(seed: number, count: number): Uint8Array {
   return Uint8Array.from({ length: count }, () => (rng.chance(0.5) ? rng.pick([0, 255]) : rng.int(0, 255)));
 }
 
+const SMALL = { groups: 2, layout: "words", zero: 0 } as const;
+
 type Shape = Omit<WeightRows, "bytes" | "starts" | "offsets">;
 const NUMBERS = [0, 1, -1, 255, 65_535, 2 ** 31 - 1, -(2 ** 31)];
 const integers = (seed: number, count: number): Int32Array => {
@@ -126,15 +128,7 @@ describe.each([
 
   it("behavior: other weight rows in place of the first ones", () => {
     for (const activations of ["bytes", "numbers"] as const) {
-      const shape = {
-        groups: 2,
-        rows: 5,
-        k: 19,
-        layout: "words",
-        activations,
-        zero: 0,
-        together: 2,
-      } as const;
+      const shape = { ...SMALL, rows: 5, k: 19, activations, together: 2 };
       const [weights, others] = [weightsOf(shape, 1), weightsOf(shape, 2)];
       const other = { ...others, offsets: weights.offsets };
       const products = productsOf(weights);
@@ -169,15 +163,7 @@ describe.each([
 describe("sharedSimdProducts", () => {
   it("behavior: no thread writes where another one does", () => {
     for (const activations of ["bytes", "numbers"] as const) {
-      const shape = {
-        groups: 2,
-        rows: 9,
-        k: 40,
-        layout: "words",
-        activations,
-        zero: 0,
-        together: 4,
-      } as const;
+      const shape = { ...SMALL, rows: 9, k: 40, activations, together: 4 };
       const weights = weightsOf(shape, 1);
       const made: SharedMemory[] = [];
       const memoryOf = (pages: number) => (made[0] ??= sharedMemory(pages));
