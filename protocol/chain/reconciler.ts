@@ -51,22 +51,18 @@ export class Reconciler {
     await broadcast(this.#chain.client, newest.raw, entry.key);
   }
 
-  /** @returns keys of entries that are not waiting any more
-   *  @throws when the node fails; the next pass goes on */
-  async pass(): Promise<string[]> {
+  /** @throws when the node fails; the next pass goes on */
+  async pass(): Promise<void> {
     const mined = this.#journal.inState("mined");
     if (mined.length > 0) await this.#checkMined(mined);
     const signed = this.#journal.inState("signed");
     const displaced = this.#journal.unheld().filter((entry) => this.#sightingsOf(entry) < SIGHTINGS);
-    if (signed.length === 0 && displaced.length === 0) return [];
+    if (signed.length === 0 && displaced.length === 0) return;
     const { client, account } = this.#chain;
     const count = await client.getTransactionCount({ address: account.address, blockTag: "latest" });
     for (const entry of displaced) await this.#findDisplaced(entry, count);
-    const settled: string[] = [];
     const open: JournalEntry[] = [];
-    for (const entry of signed) {
-      (await this.#isSettled(entry, count)) ? settled.push(entry.key) : open.push(entry);
-    }
+    for (const entry of signed) if (!(await this.#isSettled(entry, count))) open.push(entry);
     await this.#fillGap(count, open);
     for (const [index, entry] of open.entries()) {
       try {
@@ -76,7 +72,6 @@ export class Reconciler {
         this.#options.log.warn({ key: entry.key, code }, message);
       }
     }
-    return settled;
   }
 
   /** Takes up an entry that was deep enough, if its block is gone all the same.

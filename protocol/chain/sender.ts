@@ -144,9 +144,15 @@ export class Sender {
 
   /** One pass over everything that is unsettled. The loop does it; tests call it. */
   async tick(): Promise<void> {
-    for (const key of await this.#reconciler.pass()) this.#wake(key);
-    // Where another process follows them now, nobody here hears of their end.
-    if (!this.#journal.leads) for (const key of [...this.#waiting.keys()]) this.#wake(key);
+    try {
+      await this.#reconciler.pass();
+    } finally {
+      // Some may have ended before the node failed. Where another process follows them now, nobody here hears of their
+      // end.
+      const { leads } = this.#journal;
+      for (const key of [...this.#waiting.keys()])
+        if (!leads || this.#journal.get(key)?.state !== "signed") this.#wake(key);
+    }
   }
 
   /** What is known of an action that was mined. What was deep enough is followed no more: whoever asks for it again sees a

@@ -222,6 +222,35 @@ describe("Sender", () => {
     other.folder.remove();
   });
 
+  test("behavior: a send whose transaction is mined ends, though the node then fails about another one", async () => {
+    const proxy = await startRpcProxy(local.rpcUrl);
+    const other = await openFor(5, QUICK, proxy.url);
+    await local.control.setAutomine(false);
+    try {
+      const first = other.sender.send(actions().request(await newRequest(accountAt(5)), input));
+      await expect.poll(() => other.sender.unmined().length, SLOW).toBe(1);
+      const second = other.sender.send(actions().request(await newRequest(accountAt(5)), input));
+      await expect.poll(() => other.sender.unmined().length, SLOW).toBe(2);
+      const unmined = other.db.prepare<[], { hash: Hex }>(
+        "SELECT hash FROM transactions ORDER BY nonce DESC",
+      );
+      const hash = unmined.get()?.hash;
+      proxy.decide = ({ method, params }) =>
+        method === "eth_getTransactionReceipt" && params[0] === hash
+          ? { error: { code: -32_603, message: "the database is busy" } }
+          : "pass";
+      await local.control.mine({ blocks: 1 });
+      expect(await first).toMatchObject({ status: "sent" });
+      proxy.decide = () => "pass";
+      expect(await second).toMatchObject({ status: "sent" });
+    } finally {
+      await local.control.setAutomine(true);
+      await other.close();
+      await proxy.stop();
+      other.folder.remove();
+    }
+  });
+
   test("error: a nonce taken by another program is reported, and sending again works", async () => {
     const proxy = await startRpcProxy(local.rpcUrl);
     const other = await openFor(6, QUICK, proxy.url);
