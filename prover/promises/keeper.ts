@@ -4,7 +4,6 @@ import { formatAmount } from "../../base/amounts.ts";
 import { fromHex, toHex } from "../../base/bytes.ts";
 import type { Action } from "../../protocol/chain/actions.ts";
 import { chainError } from "../../protocol/chain/errors.ts";
-import type { Batch as FollowedBatch } from "../../protocol/chain/follower.ts";
 import { type PromiseActions, postingKey } from "../../protocol/chain/promises/actions.ts";
 import type { PromiseEvent } from "../../protocol/chain/promises/events.ts";
 import { PromiseStateReader } from "../../protocol/chain/promises/reads.ts";
@@ -74,17 +73,20 @@ export class Keeper {
     return this.#missing;
   }
 
-  /** The store holds the batch already. */
-  async take(batch: FollowedBatch<PromiseEvent>): Promise<void> {
-    if (batch.kind === "rollback") {
-      this.#rebuild();
-      return this.#unpost();
-    }
-    for (const event of batch.events) {
+  /** The store holds them already, and nothing else that is new. */
+  async take(events: readonly PromiseEvent[]): Promise<void> {
+    for (const event of events) {
       this.#apply(event);
       if (event.name === "Posted" && this.#batches.has(event.args.batchId))
         await this.#parts.signer.markPosted(fromHex(event.args.batchId));
     }
+  }
+
+  /** The store may have lost events that were taken here. */
+  async takeAgain(): Promise<void> {
+    this.#rebuild();
+    await this.#unpost();
+    await this.#markPosted();
   }
 
   /** At the start, once all events are there: batches that the journal does not know were posted after its backup. */

@@ -120,8 +120,12 @@ export class PromiseNode implements SigningSource {
 
   /** Consumer of a follower of Promises. */
   async take(batch: FollowedBatch<PromiseEvent>): Promise<void> {
-    this.#parts.promises.take(batch);
-    await this.#keeper.take(batch);
+    const { promises } = this.#parts;
+    const taken = promises.cursor()?.at(-1)?.number ?? -1n;
+    promises.take(batch);
+    // What was taken before something failed comes again, or a re-org brings other blocks in its place.
+    if (batch.kind === "rollback" || taken >= batch.from) await this.#keeper.takeAgain();
+    else await this.#keeper.take(batch.events);
     if (batch.kind === "rollback" || batch.to.number !== batch.head.number) return;
     await this.#observe(batch.head);
   }

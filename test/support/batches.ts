@@ -11,7 +11,7 @@ export function eventIn(number: number, logIndex: number, name: EventName, args:
   return { name, args, block, logIndex, contract: "0x", transactionHash: "0x" } as unknown as ChainEvent;
 }
 
-/** The blocks up to one that is the newest. */
+/** The blocks up to one that is the newest, behind a cursor's last one; without a cursor that one alone. */
 export function blocks(
   to: number,
   events: readonly ChainEvent[],
@@ -19,7 +19,8 @@ export function blocks(
 ): Batch & { kind: "blocks" } {
   const block = { number: BigInt(to), hash: hashOf(to) };
   const head = { ...block, timestamp: to };
-  return { kind: "blocks", from: 0n, to: head, head, events, cursor: [...before, block] };
+  const from = (before.at(-1)?.number ?? BigInt(to) - 1n) + 1n;
+  return { kind: "blocks", from, to: head, head, events, cursor: [...before, block] };
 }
 
 export const rollback = (ancestor: number, cursor: Cursor = []): Batch & { kind: "rollback" } => ({

@@ -28,15 +28,19 @@ export class EventStore {
     return row === undefined ? undefined : (decodeEvent(row.body) as Cursor);
   }
 
-  /** Takes a batch; the same one again changes nothing. After a rollback the index is another one, without what is
-   *  gone. */
+  /** Takes a batch; the same one again changes nothing. Where something is taken back the index is another one, without
+   *  what is gone. */
   take(batch: Batch): void {
     const last = this.cursor()?.at(-1);
-    // A follower hands a batch out again when its consumer failed after taking it.
     if (batch.kind === "blocks" && last?.hash === batch.to.hash) return;
+    // A batch whose consumer failed after taking it comes again, with blocks that are new since or that a re-org brought.
+    const kept = batch.kind === "blocks" ? batch.from - 1n : batch.ancestor;
     const write = this.#db.transaction(() => {
+      if (batch.kind === "rollback" || (last !== undefined && last.number > kept)) {
+        this.#takeBack(Number(kept));
+        this.#rebuild();
+      }
       if (batch.kind === "blocks") for (const event of batch.events) this.#append(event);
-      else this.#takeBack(Number(batch.ancestor));
       this.#db
         .prepare("INSERT INTO cursor VALUES (1, ?) ON CONFLICT (only) DO UPDATE SET body = excluded.body")
         .run(encodeEvent(batch.cursor));
@@ -48,7 +52,6 @@ export class EventStore {
       this.#rebuild();
       throw error;
     }
-    if (batch.kind === "rollback") this.#rebuild();
   }
 
   /** What is kept of a claim's life, in chain order; undefined for a claim that is not kept. */

@@ -62,6 +62,25 @@ describe("EventStore", () => {
     expect(store.index.requests.get(REQUEST)?.attempt).toBe(1);
   });
 
+  it.each([
+    ["with a newer block", [fell], { status: "open", attempt: 1 }],
+    ["from the other branch of a re-org", [], { status: "busy", attempt: 0 }],
+  ])(
+    "behavior: a batch that its consumer took before it failed comes again, %s",
+    (_what, events, request) => {
+      const db = database();
+      const store = new EventStore(db);
+      const first = blocks(1, filed);
+      store.take(first);
+      store.take(blocks(2, [fell], first.cursor));
+      store.take(blocks(3, events, first.cursor));
+      for (const { index } of [store, new EventStore(db)]) {
+        expect(index.requests.get(REQUEST)).toMatchObject(request);
+        expect(index.claimsOf(REQUEST)).toHaveLength(1);
+      }
+    },
+  );
+
   it("behavior: a rollback takes back what is gone, in the index and in the database", () => {
     const db = database();
     const store = new EventStore(db);
@@ -138,9 +157,10 @@ describe("EventStore", () => {
     ])("behavior: an event that names its %s wakes it, with its past", (_what, news, request) => {
       const db = database();
       const store = new EventStore(db);
-      store.take(blocks(1, filed));
+      const first = blocks(1, filed);
+      store.take(first);
       store.rest([REQUEST]);
-      store.take(blocks(2, [news]));
+      store.take(blocks(2, [news], first.cursor));
       for (const { index } of [store, new EventStore(db)]) {
         expect(index.requests.get(REQUEST)).toMatchObject({ ...request, changedAt: 2n });
         expect(index.claimsOf(REQUEST).map(({ claim: { bond } }) => bond)).toEqual([5n]);

@@ -3,12 +3,15 @@ import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Hex, parseEther } from "viem";
 import { beforeAll, describe, expect, it } from "vitest";
+import { SILENT } from "../../../base/log.ts";
 import { type RunningNode, until } from "../../support/promises/signing-node.ts";
 import { type SigningWorld, signingSuite, W0 } from "../../support/promises/signing-suite.ts";
+import { startRpcProxy } from "../../support/rpc-proxy.ts";
 import { systemAccount } from "../../support/system.ts";
 
+const NO_STATE = { error: { code: -32_000, message: "header not found" } };
 const suite = signingSuite({ batchSeconds: 86_400, batchSize: 1 });
-const { start, newProver, untilReady, sign, postedBy } = suite;
+const { start, newProver, untilReady, sign, postedBy, later } = suite;
 let { local, reader } = {} as SigningWorld;
 beforeAll(() => {
   ({ local, reader } = suite.world());
@@ -77,6 +80,31 @@ describe("Keeper", () => {
       );
     },
   );
+
+  it("behavior: a batch of a block that a re-org takes away before the block was looked at whole is posted again", async () => {
+    const { index, data } = await newProver();
+    const proxy = await startRpcProxy(local.rpcUrl);
+    later(proxy.stop);
+    const running = await start(index, data, { batchWindow: W0 + 3_600 }, SILENT, proxy.url);
+    // The node takes the block's events, and reads no state of it.
+    let isOut = false;
+    proxy.decide = ({ method }) => {
+      isOut ||= method === "eth_call" && running.node.runningBatches > 0;
+      return isOut && method === "eth_call" ? NO_STATE : "pass";
+    };
+    const { digest, id, hash, block } = await postOne(running, index);
+    await until(() => (isOut ? true : undefined));
+    await dropForGood(index, hash, block);
+    // What is asked at the block that is gone fails from now on, too.
+    proxy.decide = () => "pass";
+    const again = await until(async () => {
+      await local.control.mine({ blocks: 1 });
+      const found = running.node.find(digest)?.leaf;
+      return (await reader.batch(id)) === undefined ? undefined : found;
+    });
+    expect(again.batchId).toBe(id);
+    expect(await postedBy(index)).toHaveLength(1);
+  });
 
   it("behavior: a batch that a restored journal took from the chain is posted again with the bond of each leaf", async () => {
     const { index, data } = await newProver();

@@ -63,16 +63,17 @@ export function signingSuite(defaults: Partial<SigningOptions> = {}) {
     world,
     /** Called after the test. */
     later: (close: () => unknown) => void closers.push(close),
-    /** Starts a node of an account with a stake. @param data its folder */
+    /** Starts a node of an account with a stake. @param data its folder @param rpcUrl default: the chain's own */
     async start(
       index: number,
       data: string,
       changes: Partial<SigningOptions> = {},
       log: Logger = SILENT,
+      rpcUrl: string = world().local.rpcUrl,
     ): Promise<RunningNode> {
-      const { local, system } = world();
+      const { system } = world();
       const options = { ...OPTIONS, ...defaults, ...changes };
-      const running = await startSigningNode({ rpcUrl: local.rpcUrl, system, index, data, options, log });
+      const running = await startSigningNode({ rpcUrl, system, index, data, options, log });
       closers.push(running.stop);
       return running;
     },
