@@ -117,8 +117,9 @@ export class EventFollower<Event extends Located = ChainEvent> {
     this.#cursor = cursor;
   }
 
-  /** Hands batches to the consumer, one at a time, until the signal aborts. A batch whose consumer throws comes
-   *  again after a pause. Faults of the node are logged and tried again.
+  /** Hands batches to the consumer, one at a time, until the signal aborts. After a batch whose consumer throws, and a
+   *  pause, there comes one from the same block on: with newer blocks, or with those that a re-org put in its place. Who
+   *  took the first one takes it back. Faults of the node are logged and tried again.
    *  @param onTime told the time of the next block, seconds, when it moved on and no block came: a chain may make
    *  blocks on demand, and nobody else may demand one */
   async run(
