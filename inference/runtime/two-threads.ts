@@ -9,7 +9,7 @@ import type { OpcodeForms, PreparedModel, PrepareOptions, SecondThread } from ".
 import { runWork } from "../executor/quick.ts";
 import { dotForm } from "../opcodes/dot.ts";
 import { OPCODE_FORMS } from "../opcodes/generated/index.ts";
-import { fastestProducts } from "../opcodes/products.ts";
+import { fastestProducts, type ProductsOf } from "../opcodes/products.ts";
 import { sharedSimdProducts, simdProducts } from "../opcodes/simd-products.ts";
 import type { Model, Program, Step, Tensor, TensorData, TensorType } from "../program/form.ts";
 import { newData } from "../program/tensor.ts";
@@ -34,9 +34,9 @@ export interface SecondThreadWork {
   readonly port: MessagePort;
 }
 
-const formsIn = (memoryOf: (pages: number) => SharedMemory, thread: 0 | 1): OpcodeForms => ({
+const formsWith = (shared: ProductsOf | undefined): OpcodeForms => ({
   ...OPCODE_FORMS,
-  dot: dotForm(fastestProducts(sharedSimdProducts(memoryOf, 2, thread)), fastestProducts(simdProducts)),
+  dot: dotForm(fastestProducts(shared), fastestProducts(simdProducts)),
 });
 
 /** The weights in memory that all threads see. */
@@ -88,7 +88,7 @@ export class TwoThreads implements SecondThread {
     least?: number,
   ) {
     this.#least = least;
-    const forms = formsIn((pages) => this.#newMemory(pages), 0);
+    const forms = formsWith(this.#sharedProducts());
     this.prepared = prepare(model, selector, { ...options, forms, second: this });
     // From here on no memory is to come.
     this.prepared.makeReady();
@@ -170,11 +170,21 @@ export class TwoThreads implements SecondThread {
     return partLength(program, program.steps[step] as Step, span, this.#least);
   }
 
-  #newMemory(pages: number): SharedMemory {
-    const place = this.#memories.push(undefined) - 1;
-    const memory = sharedMemory(pages);
-    this.#memories[place] = memory;
-    return memory;
+  /** The second thread is told of a memory once the weights are in it. */
+  #sharedProducts(): ProductsOf | undefined {
+    let memory: SharedMemory | undefined;
+    const memoryOf = (pages: number): SharedMemory => {
+      memory = sharedMemory(pages);
+      return memory;
+    };
+    const productsOf = sharedSimdProducts(memoryOf, 2, 0);
+    if (productsOf === undefined) return undefined;
+    return (weights) => {
+      const place = this.#memories.push(undefined) - 1;
+      const products = productsOf(weights);
+      this.#memories[place] = memory;
+      return products;
+    };
   }
 
   #placeOf(tensors: readonly Tensor[]): number {
@@ -188,12 +198,12 @@ export class TwoThreads implements SecondThread {
 /** What the second thread does for as long as it lives. */
 export function takeParts({ model, selector, memories, counts, port }: SecondThreadWork): never {
   let next = 0;
-  const forms = formsIn(() => {
+  const memoryOf = (): SharedMemory => {
     const memory = memories[next++];
     if (memory === undefined) throw new RangeError("the first thread had no memory for it either");
     return memory;
-  }, 1);
-  const prepared = prepare(model, selector, { forms });
+  };
+  const prepared = prepare(model, selector, { forms: formsWith(sharedSimdProducts(memoryOf, 2, 1)) });
   prepared.makeKernels();
   const known: (readonly Tensor[])[] = [];
   const tensorsAt = (place: number): readonly Tensor[] => {

@@ -12,7 +12,7 @@ import {
   type TensorType,
   whyNotExecuted,
 } from "../../../inference/program/form.ts";
-import { fromStoredBytes, storedBytes } from "../../../inference/program/tensor.ts";
+import { fromStoredBytes, newData, storedBytes } from "../../../inference/program/tensor.ts";
 import { createRng, type Rng } from "../../support/rng.ts";
 
 const TYPES = ["u8", "s8", "s32", "f32", "bool"] as const;
@@ -59,6 +59,17 @@ function entryOf(given: Case, element: number): number | undefined {
   return Math.min(Math.max(...distances), given.entries.length - 1);
 }
 
+const idsOf = (given: Case) => Array.from(given.numbers, (_, element) => entryOf(given, element));
+
+/** What is to be stored, in hex digits. */
+function storedOf({ type, entries }: Case, ids: readonly (number | undefined)[]): string {
+  const zero = type === "s8" ? "80" : "00".repeat(elementBytes(type));
+  return ids.map((id) => (id === undefined ? zero : entries[id])).join("");
+}
+
+const randomEntries = (rng: Rng, type: TensorType, v: number): string[] =>
+  Array.from({ length: v }, () => Buffer.from(rng.bytes(elementBytes(type))).toString("hex"));
+
 function randomCase(rng: Rng, type: TensorType, v: number): Case {
   const outer = Array.from({ length: rng.int(0, 4) }, () => rng.int(1, 3));
   const lengths = [1, 2, rng.int(3, 40), rng.int(30, 70), rng.int(64, 200)];
@@ -67,8 +78,7 @@ function randomCase(rng: Rng, type: TensorType, v: number): Case {
   const numbers = Int32Array.from({ length: elementCount(dims) }, () =>
     isFar ? rng.pick([LEAST, LEAST + 1, -1, 0, MOST]) : rng.int(-v, Math.floor(v / 2)),
   );
-  const size = elementBytes(type);
-  const entries = Array.from({ length: v }, () => Buffer.from(rng.bytes(size)).toString("hex"));
+  const entries = randomEntries(rng, type, v);
   if (rng.chance(0.25)) return { type, dims, numbers, entries };
   const first = dims.slice(0, -1);
   const kept = first.slice(rng.int(0, first.length)).map((dim) => (rng.chance(0.4) ? 1 : dim));
@@ -80,7 +90,7 @@ function randomCase(rng: Rng, type: TensorType, v: number): Case {
   return { type, dims, numbers, entries, mask: { dims: maskDims, data } };
 }
 
-const operandsOf = ({ type, dims, entries, mask }: Case) => [
+const operandsOf = ({ type, dims, entries, mask }: Omit<Case, "numbers">) => [
   { type: "s32" as const, dims },
   {
     ...{ type, dims: [entries.length, 1] },
@@ -97,14 +107,11 @@ describe("LOOKUP below", () => {
       for (const v of TABLES)
         for (let round = 0; round < (v > 1_000 ? 3 : 25); round++) {
           const given = randomCase(rng, type, v);
-          const { dims, numbers, entries, mask } = given;
-          const zero = type === "s8" ? "80" : "00".repeat(elementBytes(type));
-          const expected = Array.from(numbers, (_, element) => {
-            const id = entryOf(given, element);
-            if (id === undefined) silent++;
-            else if (id === v - 1) far++;
-            return id === undefined ? zero : entries[id];
-          }).join("");
+          const { dims, numbers, mask } = given;
+          const ids = idsOf(given);
+          silent += ids.filter((id) => id === undefined).length;
+          far += ids.filter((id) => id === v - 1).length;
+          const expected = storedOf(given, ids);
           const kernel = lookup.prepare(stepOf(type, dims, mask && 1), operandsOf(given));
           const size = elementBytes(type);
           const before = rng.bytes(size * numbers.length);
@@ -129,6 +136,28 @@ describe("LOOKUP below", () => {
         }
     expect(silent).toBeGreaterThan(5_000);
     expect(far).toBeGreaterThan(5_000);
+  });
+
+  test("behavior: kernels of several tables in turn, whose rows are looked up in one memory", () => {
+    const rng = createRng(7);
+    const kernels = [...TYPES, ...TYPES].map((type) => {
+      const dims = [rng.int(1, 3), rng.int(64, 300)];
+      const entries = randomEntries(rng, type, rng.pick([40, 300, 5_000]));
+      const data = Uint8Array.from({ length: lastDim(dims) }, () => rng.int(0, 1));
+      const given = { type, dims, entries, mask: { dims: [lastDim(dims)], data } };
+      const kernel = lookup.prepare(stepOf(type, dims, 1), operandsOf(given));
+      return { given, kernel };
+    });
+    for (let round = 0; round < 60; round++) {
+      const { given, kernel } = rng.pick(kernels);
+      const { type, dims, mask } = given;
+      const numbers = Int32Array.from({ length: elementCount(dims) }, () => rng.int(-300, 300));
+      const expected = { ...given, numbers };
+      const out = newData(type, numbers.length);
+      kernel(out, numbers, undefined, mask.data);
+      const found = Buffer.from(storedBytes(out)).toString("hex");
+      expect(found, `round ${round}`).toBe(storedOf(expected, idsOf(expected)));
+    }
   });
 
   test("behavior: the row, the mask's row, and the table's word where the place counts", () => {

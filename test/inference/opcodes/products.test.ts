@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   type ActivationRows,
   fastestProducts,
+  MOST_TOGETHER,
   type Products,
   type ProductsOf,
   plainProducts,
@@ -39,7 +40,7 @@ const cases = fc.record({
   layout: fc.constantFrom("words" as const, "rows" as const),
   activations: fc.constantFrom("bytes" as const, "numbers" as const),
   zero: fc.constantFrom(0, 128),
-  together: fc.integer({ min: 1, max: 7 }),
+  together: fc.integer({ min: 1, max: MOST_TOGETHER }),
   /** bytes in front of the first activation row, and between two */
   at: fc.integer({ min: 0, max: 9 }),
   seed: fc.nat(),
@@ -124,6 +125,25 @@ describe.each([
       }),
       { numRuns: 80 },
     );
+  });
+
+  it("behavior: a block of one row, wherever in a page of memory the weights end", () => {
+    const k = MAX_PLANES_LENGTH;
+    for (let groups = 1; k * groups <= 65_536 + k; groups++) {
+      const shape = {
+        groups,
+        rows: 1,
+        k,
+        layout: "rows",
+        activations: "bytes",
+        zero: 0,
+        together: 1,
+      } as const;
+      const weights = weightsOf(shape, groups);
+      const a = { bytes: content(2, k), first: 0, stride: k, count: 1 };
+      const products = productsOf(weights);
+      expect(computed(products, weights, a, groups - 1)).toEqual(defined(weights, a, groups - 1));
+    }
   });
 
   it("behavior: other weight rows in place of the first ones", () => {

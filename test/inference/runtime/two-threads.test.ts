@@ -27,6 +27,10 @@ async function startTwo(model: Model): Promise<TwoThreads> {
   return two;
 }
 
+interface Engine {
+  readonly Instance: new (module: object, imports?: object) => object;
+}
+
 type Prepared = Pick<TwoThreads, "prepared">;
 
 const stored = ({ data }: Tensor): Buffer =>
@@ -59,6 +63,30 @@ describe("TwoThreads", () => {
     }
     expect(taken).toBeGreaterThan(100);
     expect(opcodes.size).toBe(11);
+  });
+
+  it("behavior: memory that the first thread had, and then no more for its kernel, is used by no thread", async () => {
+    const { WebAssembly: engine } = globalThis as unknown as { readonly WebAssembly: Engine };
+    const { Instance } = engine;
+    let refused = 0;
+    vi.spyOn(engine, "Instance").mockImplementation(function refuseFirst(module, imports) {
+      if (imports === undefined || refused > 0) return new Instance(module, imports);
+      refused += 1;
+      throw new RangeError("Out of memory");
+    });
+    const rng = createRng(1);
+    const model = sequenceProgram(rng, { prompt: 9, tokens: 9, heads: 3, width: 9, layers: 2 });
+    const two = await startTwo(model);
+    const alone = prepare(model, selector);
+    const plan = alone.rowPlan() as RowPlan;
+    for (let run = 0; run < 20; run++) {
+      const bytes = rng.bytes(model.program.inputSize);
+      const input = alone.decode(encodeInput(model.program, selector, { codec: "raw", bytes }));
+      const right = findByRows(alone, plan, input);
+      expect(onePass(two.prepared, input, right), `run ${run}`).toEqual(right);
+    }
+    expect(refused).toBe(1);
+    expect(two.taken).toBeGreaterThan(0);
   });
 
   it("behavior: a causal program, found row by row", async () => {
