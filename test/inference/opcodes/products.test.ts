@@ -187,11 +187,16 @@ describe("sharedSimdProducts", () => {
       const weights = weightsOf(shape, 1);
       const made: SharedMemory[] = [];
       const memoryOf = (pages: number) => (made[0] ??= sharedMemory(pages));
-      const threads = [0, 1].map((thread) =>
-        (sharedSimdProducts(memoryOf, 2, thread) as ProductsOf)(weights),
-      );
-      const stride = lengthOf(weights);
+      const productsOf = (thread: number) => (sharedSimdProducts(memoryOf, 2, thread) as ProductsOf)(weights);
+      const first = productsOf(0);
       const memory = new Uint8Array((made[0] as SharedMemory).buffer);
+      const loaded = memory.slice();
+      const MARK = 0xaa;
+      memory.fill(MARK);
+      const threads = [first, productsOf(1)];
+      expect(loaded.some((byte, i) => byte !== 0 && memory[i] !== MARK)).toBe(false);
+      for (const [i, byte] of loaded.entries()) if (memory[i] === MARK) memory[i] = byte;
+      const stride = lengthOf(weights);
       /** how many threads wrote other bytes to an address */
       const writers = new Uint8Array(memory.length);
       // What a thread leaves is of its own group and activations.
