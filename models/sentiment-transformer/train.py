@@ -2,8 +2,9 @@
 
     python train.py --data ../../../shared/data --work /tmp/sentiment-transformer
 
-MiniLM-L6 is fine-tuned on tweets once a seed, and the weights are averaged: first without the 1,000 train tweets of the
-development split, which choose the neutral score's bias, then with them, for the files. Finished trainings are kept in
+Teachers, MiniLM-L6 fine-tuned on tweets, and a logistic regression label the tweets and noisy variants of them; of these
+students learn, the same network again, and their weights are averaged: first without the 1,000 train tweets of the
+development split, which choose the neutral score's bias, then with them, for the files. Finished stages are kept in
 --work, so that a run that was stopped goes on where it was.
 """
 
@@ -22,12 +23,14 @@ from reference import WEIGHTS, Classifier
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../shared"))
 
-from text_data import drop_duplicates, read_tweets, sha256
-from text_labels import SPLIT_SEED, Stages, log, metrics, split
-from text_teacher import first, load_pretrained, train_teacher
+from text_augment import Augmenter
+from text_data import drop_duplicates, read_tweets, sha256, without_urls
+from text_labels import SPLIT_SEED, Stages, expert, log, metrics, soft, split
+from text_teacher import fine_tune, first, load_pretrained, log_probabilities_of, train_teacher, word_pieces
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SEEDS = (1, 2)
+TEACHER_SEEDS, STUDENT_SEEDS, AUGMENT_SEED = (1, 2), (11, 12), 100
+EPOCHS, VARIANTS = 2, 2  # of a student; variants of each text an epoch, no epoch's like another's
 BIASES = [round(.1 * n, 1) for n in range(-10, 4)]
 DATA = "twitter_financial_news"
 PROTOCOL = ("Everything is chosen on the development split, by trainings that do not read it; the shipped weights are "
@@ -38,10 +41,45 @@ DUPLICATES = "valid texts that equal a train text once URLs are removed (models/
 PACKAGES = ("numpy", "scipy", "jax", "optax", "safetensors", "scikit-learn", "tokenizers")
 
 
-def trained(stages, part, texts, labels):
-    """Parameters of one training a seed. @param part a name of the texts"""
-    return [stages.get(f"{part}-{seed}", lambda seed=seed: train_teacher(
-        texts, labels, len(CLASSES), seed, pool=first, most=MOST, log=log)[1]) for seed in SEEDS]
+class Trainings:
+    """The trainings on some texts. @param part a name of the texts"""
+
+    def __init__(self, stages, part, texts, labels):
+        self.stages, self.part, self.texts, self.labels = stages, part, texts, labels
+
+    def kept(self, name, make):
+        return self.stages.get(f"{self.part}-{name}", make)
+
+    def teachers(self):
+        """Parameters, one a seed."""
+        return [self.kept(f"teacher-{seed}", lambda seed=seed: train_teacher(
+            self.texts, self.labels, len(CLASSES), seed, pool=first, most=MOST, log=log)[1]) for seed in TEACHER_SEEDS]
+
+    def label(self, texts):
+        """Probabilities of the classes [texts, classes] by all teachers and the logistic regression."""
+        plain = [without_urls(text) or "." for text in self.texts]
+        second = self.kept("expert", lambda: expert(plain, self.labels))
+        words = load_pretrained()[0]
+        found = [log_probabilities_of(words, params, texts, pool=first, most=MOST) for params in self.teachers()]
+        return soft(sum(found) / len(found), second.predict_log_proba([without_urls(text) or "." for text in texts]))
+
+    def epochs(self):
+        """Each text, half by its own label and half as it is labelled, and its variants."""
+        own = self.kept("labels", lambda: self.label(self.texts))
+        targets = .5 * np.eye(len(CLASSES))[self.labels] + .5 * own
+        found = []
+        for epoch in range(EPOCHS):
+            augmenter = Augmenter(self.texts, load_pretrained()[0], lambda words: [ids[1:-1] for ids in word_pieces(words)],
+                                  AUGMENT_SEED + epoch)
+            variants = [augmenter.one(n) for _ in range(VARIANTS) for n in range(len(self.texts))]
+            found.append((self.texts + variants, np.concatenate([targets, self.label(variants)])))
+        return found
+
+    def students(self):
+        """Parameters, one a seed."""
+        epochs = self.kept("epochs", self.epochs)
+        return [self.kept(f"student-{seed}", lambda seed=seed: fine_tune(
+            epochs, seed, pool=first, most=MOST, name=f"{self.part} student", log=log)[1]) for seed in STUDENT_SEEDS]
 
 
 def mean(runs):
@@ -70,7 +108,7 @@ def development(folder, words, runs, texts, labels):
         model = Classifier(folder)
         return model.logits(model.ids(texts))
 
-    alone = {seed: figures(labels, logits(run)) for seed, run in zip(SEEDS, runs, strict=True)}
+    alone = {seed: figures(labels, logits(run)) for seed, run in zip(STUDENT_SEEDS, runs, strict=True)}
     found = logits(mean(runs))
     by_bias = {bias: figures(labels, found + [0, bias, 0]) for bias in BIASES}
     chosen = max(BIASES, key=lambda bias: by_bias[bias]["accuracy"] + by_bias[bias]["macro_f1"])
@@ -78,6 +116,15 @@ def development(folder, words, runs, texts, labels):
             "accuracy and macro-F1 by seed": {str(seed): short(m) for seed, m in alone.items()},
             "accuracy and macro-F1 of the mean by neutral bias": {str(bias): short(m) for bias, m in by_bias.items()},
             "chosen neutral bias": chosen, "float": by_bias[chosen]}
+
+
+def earlier_runs(folder):
+    """What is written of runs on valid: each one stays."""
+    path = os.path.join(folder, "eval.json")
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)["valid_runs"]
 
 
 def main():
@@ -91,9 +138,9 @@ def main():
     texts, labels = read_tweets(paths["sent_train.csv"])
     rest, _, kept = split(texts, labels)
     stages, words = Stages(args.work), load_pretrained()[0]
-    first_runs = trained(stages, "rest", [texts[i] for i in rest], labels[rest])
+    first_runs = Trainings(stages, "rest", [texts[i] for i in rest], labels[rest]).students()
     chosen = development(args.work, words, first_runs, [texts[i] for i in kept], labels[kept])
-    runs = trained(stages, "all", texts, labels)
+    runs = Trainings(stages, "all", texts, labels).students()
     write_weights(args.out, words, with_bias(mean(runs), chosen["chosen neutral bias"]))
     write_scales(args.out, texts)
     valid, valid_labels = drop_duplicates(*read_tweets(paths["sent_valid.csv"]), texts)
@@ -105,11 +152,11 @@ def main():
         "protocol": PROTOCOL,
         "data": {f"{DATA}/{name}": sha256(path) for name, path in paths.items()}, "duplicates": DUPLICATES,
         "classes": CLASSES,
-        "seeds": {"split": SPLIT_SEED, "trainings": SEEDS},
+        "seeds": {"split": SPLIT_SEED, "teachers": TEACHER_SEEDS, "variants": AUGMENT_SEED, "students": STUDENT_SEEDS},
         "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
         "development": chosen, "metrics": {}, "float": found,
         "float_classes": "".join(str(c) for c in logits.argmax(1)),
-        "valid_runs": [{"date": datetime.date.today().isoformat(), "sha256": digest, **found}]}
+        "valid_runs": [*earlier_runs(args.out), {"date": datetime.date.today().isoformat(), "sha256": digest, **found}]}
     with open(os.path.join(args.out, "eval.json"), "w", encoding="utf-8") as file:
         file.write(json.dumps(facts, indent=1) + "\n")
     log(f"{time.time() - began:.0f} s", found)

@@ -55,7 +55,7 @@ def accuracy(scores, gold):
 
 def prepare(stages, train, more, dev):
     """Ids and soft targets of everything that a student learns from, and the teacher's accuracy on dev."""
-    from text_teacher import log_probabilities
+    from text_teacher_onnx import log_probabilities
     part = np.random.default_rng(TEACHER_SEED).permutation(len(more[0]))[:TEACHER_PHRASES]
     path = teacher(stages, "sst2-teacher", TEACHER_SEED, train[0] + [more[0][n] for n in part],
                    np.concatenate([train[1], more[1][part]]), SHAPE.classes)

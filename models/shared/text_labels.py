@@ -64,7 +64,8 @@ def split(texts, labels):
 
 def teacher(stages, name, seed, texts, labels, classes):
     """Path of a fine-tuned teacher."""
-    from text_teacher import export_teacher, train_teacher
+    from text_teacher import train_teacher
+    from text_teacher_onnx import export_teacher
     path = stages.path(f"{name}-{seed}.onnx")
 
     def make():
@@ -89,7 +90,8 @@ def expert(texts, labels):
 def augmented(stages, name, texts, seed, path):
     """One noisy variant of every text, with the log-probabilities that a teacher gives it."""
     from text_augment import Augmenter
-    from text_teacher import load_pretrained, log_probabilities, word_pieces
+    from text_teacher import load_pretrained, word_pieces
+    from text_teacher_onnx import log_probabilities
 
     def make():
         augmenter = Augmenter(texts, load_pretrained()[0], lambda words: [ids[1:-1] for ids in word_pieces(words)], seed)
@@ -106,7 +108,7 @@ def soft(teacher_logp, expert_logp):
 
 def prepare(stages, task, texts, labels, rest, dev):
     """Ids, soft targets and origin (True: from the development texts) of everything that a student learns from."""
-    from text_teacher import log_probabilities
+    from text_teacher_onnx import log_probabilities
     classes = task.shape.classes
     clean = [without_urls(t) or "." for t in texts]
     part = [clean[i] for i in rest]
