@@ -9,12 +9,13 @@ import { execute } from "../../../inference/executor/execute.ts";
 import { findByRows, onePass } from "../../../inference/executor/find-output.ts";
 import type { Span } from "../../../inference/executor/parts.ts";
 import { prepare } from "../../../inference/executor/prepare.ts";
+import type { PreparedModel } from "../../../inference/executor/prepared-model.ts";
 import type { RowPlan } from "../../../inference/executor/rows/plan.ts";
 import { elementCount, type Model, type Step, type Tensor } from "../../../inference/program/form.ts";
 import { outputLength } from "../../../inference/program/shape.ts";
 import { SharedParts } from "../../../inference/runtime/shared-parts.ts";
 import { paysForTwo, TwoThreads } from "../../../inference/runtime/two-threads.ts";
-import { createRng } from "../../support/rng.ts";
+import { createRng, type Rng } from "../../support/rng.ts";
 import { scaled } from "../../support/scale.ts";
 import { sequenceProgram } from "../../support/sequence-programs.ts";
 
@@ -36,6 +37,14 @@ type Prepared = Pick<TwoThreads, "prepared">;
 const stored = ({ data }: Tensor): Buffer =>
   Buffer.from(Buffer.from(data.buffer, data.byteOffset, data.byteLength));
 const tensorsOf = (tensors: readonly Tensor[]) => tensors.map(stored);
+
+/** A random input, and its output found row by row. */
+function asked(rng: Rng, alone: PreparedModel, plan: RowPlan) {
+  const { program } = alone;
+  const bytes = rng.bytes(program.inputSize);
+  const input = alone.decode(encodeInput(program, selector, { codec: "raw", bytes }));
+  return { input, right: findByRows(alone, plan, input) };
+}
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -80,9 +89,7 @@ describe("TwoThreads", () => {
     const alone = prepare(model, selector);
     const plan = alone.rowPlan() as RowPlan;
     for (let run = 0; run < 20; run++) {
-      const bytes = rng.bytes(model.program.inputSize);
-      const input = alone.decode(encodeInput(model.program, selector, { codec: "raw", bytes }));
-      const right = findByRows(alone, plan, input);
+      const { input, right } = asked(rng, alone, plan);
       expect(onePass(two.prepared, input, right), `run ${run}`).toEqual(right);
     }
     expect(refused).toBe(1);
@@ -106,9 +113,7 @@ describe("TwoThreads", () => {
       const alone = prepare(model, selector);
       const plan = alone.rowPlan() as RowPlan;
       for (let text = 0; text < 5; text++) {
-        const bytes = rng.bytes(model.program.inputSize);
-        const input = alone.decode(encodeInput(model.program, selector, { codec: "raw", bytes }));
-        const right = findByRows(alone, plan, input);
+        const { input, right } = asked(rng, alone, plan);
         expect(findByRows(two.prepared, plan, input), JSON.stringify(shape)).toEqual(right);
         expect(onePass(two.prepared, input, right)).toEqual(right);
       }
