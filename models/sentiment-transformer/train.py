@@ -26,7 +26,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from text_augment import Augmenter
 from text_data import drop_duplicates, read_tweets, sha256, without_urls
 from text_labels import SPLIT_SEED, Stages, expert, log, metrics, soft, split
-from text_teacher import fine_tune, first, load_pretrained, log_probabilities_of, train_teacher, word_pieces
+from text_teacher import fine_tune, first, load_pretrained, log_probabilities_of, pieces_of_words, train_teacher
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TEACHER_SEEDS, STUDENT_SEEDS, AUGMENT_SEED = (1, 2), (11, 12), 100
@@ -69,8 +69,7 @@ class Trainings:
         targets = .5 * np.eye(len(CLASSES))[self.labels] + .5 * own
         found = []
         for epoch in range(EPOCHS):
-            augmenter = Augmenter(self.texts, load_pretrained()[0], lambda words: [ids[1:-1] for ids in word_pieces(words)],
-                                  AUGMENT_SEED + epoch)
+            augmenter = Augmenter(self.texts, load_pretrained()[0], pieces_of_words, AUGMENT_SEED + epoch)
             variants = [augmenter.one(n) for _ in range(VARIANTS) for n in range(len(self.texts))]
             found.append((self.texts + variants, np.concatenate([targets, self.label(variants)])))
         return found

@@ -43,9 +43,8 @@ def phrases(path):
 def variants(texts):
     """ROUNDS noisy variants of each text."""
     from text_augment import Augmenter
-    from text_teacher import load_pretrained, whole_words, word_pieces
-    pieces = lambda words: [ids[1:-1] for ids in word_pieces(words)]  # noqa: E731
-    augmenter = Augmenter(texts, load_pretrained()[0], pieces, AUGMENT_SEED, extra=whole_words())
+    from text_teacher import load_pretrained, pieces_of_words, whole_words
+    augmenter = Augmenter(texts, load_pretrained()[0], pieces_of_words, AUGMENT_SEED, extra=whole_words())
     return [augmenter.one(n) for _ in range(ROUNDS) for n in range(len(texts))]
 
 

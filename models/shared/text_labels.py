@@ -90,11 +90,11 @@ def expert(texts, labels):
 def augmented(stages, name, texts, seed, path):
     """One noisy variant of every text, with the log-probabilities that a teacher gives it."""
     from text_augment import Augmenter
-    from text_teacher import load_pretrained, word_pieces
+    from text_teacher import load_pretrained, pieces_of_words
     from text_teacher_onnx import log_probabilities
 
     def make():
-        augmenter = Augmenter(texts, load_pretrained()[0], lambda words: [ids[1:-1] for ids in word_pieces(words)], seed)
+        augmenter = Augmenter(texts, load_pretrained()[0], pieces_of_words, seed)
         variants = [augmenter.one(n) for n in range(len(texts))]
         return variants, log_probabilities(path, variants, log=log)
 

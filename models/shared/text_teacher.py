@@ -57,6 +57,11 @@ def word_pieces(texts, most=LENGTHS[-1]):
     return [e.ids for e in tokenizer.encode_batch(texts)]
 
 
+def pieces_of_words(words):
+    """Ids of each word's pieces alone."""
+    return [ids[1:-1] for ids in word_pieces(words)]
+
+
 def padded(ids):
     length = next(n for n in LENGTHS if n >= max(map(len, ids)))
     out = np.zeros((len(ids), length), np.int32)

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from text_teacher import HEADS, WIDTH, word_pieces
+from text_teacher import HEADS, WIDTH, log_softmax, word_pieces
 
 
 def export_teacher(words, params, path):
@@ -80,8 +80,7 @@ def log_probabilities(path, texts, threads=1, batch=64, log=print):
         logits = session.run(None, {"ids": wide})[0].astype(np.float64)
         if out is None:
             out = np.zeros((len(texts), logits.shape[1]), np.float32)
-        logits -= logits.max(1, keepdims=True)
-        out[pick] = logits - np.log(np.exp(logits).sum(1, keepdims=True))
+        out[pick] = log_softmax(logits)
         if count % 500 == 499:
             log(f"labelled {at + len(pick)}/{len(texts)} {time.time() - start:.0f} s")
     return out
